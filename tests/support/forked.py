@@ -216,6 +216,17 @@ def _start_forker(what: str) -> socket.socket:
     return ours
 
 
+def _prepare_servers() -> None:
+    """Load and compute what every server needs."""
+    for name in _SERVER_MODULES:
+        with suppress(ImportError):
+            import_module(name)
+    for first in Mark:
+        reachable(first)
+    if assets := sys.modules.get("noughts.web.assets"):
+        assets.load()
+
+
 def main(connection: socket.socket, what: str) -> int:
     """Fork a child for each message, until the socket is closed; a child returns its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
@@ -225,11 +236,8 @@ def main(connection: socket.socket, what: str) -> int:
             if module.name not in _NEED_EXTRAS:
                 import_module(module.name)
     import_module("noughts.store.sqlite")  # the other engines are large and rarely used
-    for name in _SERVER_MODULES if what == "serve" else ():
-        with suppress(ImportError):
-            import_module(name)
-    for first in Mark if what == "serve" else ():
-        reachable(first)  # a server creates all boards before it answers
+    if what == "serve":
+        _prepare_servers()
     gc.freeze()  # a child that exits need not collect all that was loaded
     while True:
         message, descriptors, *_ = socket.recv_fds(connection, 2 * MAX_BYTES, 4)

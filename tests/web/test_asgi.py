@@ -22,6 +22,7 @@ import pytest
 from noughts import open_store
 from noughts.web import create_app
 from noughts.web.asgi import MAX_QUEUED, AsgiApp
+from noughts.web.assets import load
 from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
 from support.web.serving import UNLIMITED, Client, wait_until
@@ -220,4 +221,4 @@ def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
         assert bob.read(seat["id"])["winner"] == "X"
         page = ann.get("//")
         assert page.status == 200
-        assert f'src="{ann.prefix}/static/page.js"'.encode() in page.body
+        assert f'src="{ann.prefix}/static/{load().version}/page.js"'.encode() in page.body

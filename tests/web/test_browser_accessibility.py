@@ -16,21 +16,19 @@ RUN_AXE = """async (options) => {
 }"""
 
 
-def test_axe_finds_nothing_before_a_game(users: Users) -> None:
+def test_axe_finds_nothing_on_the_first_screen(users: Users) -> None:
     ann = users.new_user()
-
-    for screen, path, status in (
-        ("start", "/", "Three in a row."),
-        ("setup-friend", "/#friend", "Play a friend"),
-        ("setup-computer", "/#computer", "Play the computer"),
-    ):
-        ann.open(path)
-        ann.expect_status(status)
-        if screen == "setup-computer":
-            expect(
-                ann.page.get_by_role("group", name="Opponents").get_by_role("button").first
-            ).to_be_visible()
-        check_screen(ann, screen)
+    ann.open("/")
+    ann.expect_status("Your move")
+    check_screen(ann, "start")
+    ann.play(5)
+    expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
+    check_screen(ann, "playing")
+    ann.open("/games")
+    ann.expect_text("Continue")
+    check_screen(ann, "games")
+    ann.press("Delete…")
+    check_screen(ann, "delete")
 
 
 def test_axe_finds_nothing_outside_a_game(users: Users) -> None:
@@ -38,14 +36,20 @@ def test_axe_finds_nothing_outside_a_game(users: Users) -> None:
     ann.allow_errors("404")
 
     for screen, path, status in (
-        ("lobby-open", "/lobby#open", "Open a game"),
-        ("replay", "/replay/15263", "X won"),
-        ("no-such-game", f"/game/{'a' * 26}", "Game not found."),
+        ("friend", "/friend", "Play a friend"),
+        ("computer", "/bots", "Bots"),
+        ("open", "/open", "Open a game"),
+        ("replay", "/play/15263", "X won"),
+        ("not-a-game", "/play/155", "That is not a game"),
+        ("no-such-game", f"/game/{'a' * 26}", "Game not found"),
+        ("lost", "/nowhere", "Nothing here"),
     ):
         ann.open(path)
         ann.expect_status(status)
+        if screen == "computer":
+            expect(ann.button("Play Perfect")).to_be_visible()
         if screen == "replay":
-            expect(ann.page.get_by_role("region", name="Review")).to_contain_text("1 mistake")
+            expect(ann.page.get_by_test_id("note")).to_contain_text("The game turned on")
         check_screen(ann, screen)
 
 
@@ -90,7 +94,7 @@ def test_axe_finds_nothing_with_coach_and_events(users: Users) -> None:
     ann.expect_status("Ann won")
     check_screen(ann, "over")
     ann.button("Review").click()
-    expect(ann.page.get_by_role("region", name="Review")).to_contain_text("1 mistake; decided by move 2")
+    expect(ann.page.get_by_test_id("note")).to_contain_text("The game turned on move 2")
     check_screen(ann, "review")
 
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from support.web.browser import Users, event_texts
+from support.web.browser import Users, cell_name, event_texts
 from support.web.serving import Server
 
 VERBS = {"win": "wins", "loss": "loses"}
 
 
 def test_the_coach_labels_each_free_cell(users: Users) -> None:
-    ann, bob = users.two_players()
-    for user, number in ((ann, 1), (bob, 3)):
-        user.play(number)
-    advice = analysis(users.server, "board=X_O/___/___&first=X")
+    ann = users.new_user()
+    ann.open("/play/13")
+    ann.expect_status("X to move", "X_O/___/___")
+    advice = analysis(users.server, "board=X_O/___/___&first=X&cells=places")
     assert {move["result"] for move in advice["moves"]} == {"win", "draw", "loss"}
 
     ann.button("Coach").click()
@@ -25,12 +25,22 @@ def test_the_coach_labels_each_free_cell(users: Users) -> None:
     assert len(advice["moves"]) == 7
     for move in advice["moves"]:
         cell = ann.cell(move["cell"] + 1)
-        expect(cell).to_have_accessible_name(f"Cell {move['cell'] + 1}: free, {outcome_text(move)}")
+        expect(cell).to_have_accessible_name(cell_name(move["cell"] + 1, f"free, {outcome_text(move)}"))
         expect(cell).to_contain_text(outcome_text(move))
         cell.focus()
         expect(ann.page.get_by_role("region", name="Coach")).to_contain_text(move["sentence"])
     ann.screenshot("coach")
-    expect(bob.page.get_by_role("region", name="Coach")).to_be_hidden()
+
+
+def test_nobody_is_coached_in_secret(users: Users) -> None:
+    """Not against a friend, but against a bot; and spectators are."""
+    ann, bob = users.two_players()
+    cid, dan = users.new_user("Cid"), users.new_user("Dan")
+    cid.open(f"/game/{ann.game}")
+    dan.start_game("bot", bot="perfect")
+    for user, count in ((ann, 0), (bob, 0), (cid, 1), (dan, 1)):
+        expect(user.page.get_by_role("grid")).to_be_visible()
+        expect(user.button("Coach")).to_have_count(count)
 
 
 def test_the_coach_follows_the_turn(users: Users) -> None:
@@ -39,14 +49,15 @@ def test_the_coach_follows_the_turn(users: Users) -> None:
     coach = ann.page.get_by_role("region", name="Coach")
 
     ann.button("Coach").click()
-    expect(coach).to_contain_text("X to move: draw.")
+    expect(coach).to_contain_text("has three lines still open")
     ann.play(1)
-    expect(coach).to_contain_text("O to move: draw. Best: 5.")
-    expect(ann.cell(2)).to_have_accessible_name("Cell 2: free, loses in 6")
+    expect(coach).to_contain_text("The middle is the only safe cell")
+    ann.expect_announcement(coach.locator("p").inner_text())
+    expect(ann.cell(2)).to_have_accessible_name(cell_name(2, "free, loses in 6"))
     ann.button("Coach").click()
 
     expect(coach).to_be_hidden()
-    expect(ann.cell(2)).to_have_accessible_name("Cell 2: free")
+    expect(ann.cell(2)).to_have_accessible_name(cell_name(2, "free"))
 
 
 def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
@@ -55,13 +66,13 @@ def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
     for number in (1, 2, 5, 9, 7, 3, 4):
         ann.play(number)
     ann.expect_status("Ann won", "XOO/XX_/X_O")
-    review = analysis(users.server, "moves=1259734&first=X")["review"]
+    review = analysis(users.server, "moves=1259734&first=X&cells=places")["review"]
 
     ann.button("Review").click()
     slider = ann.page.get_by_role("slider", name="Move")
     words = ann.page.get_by_role("region", name="Review")
-    expect(slider).to_be_focused()
     expect(slider).to_have_value("7")
+    slider.focus()
     boards = ("___/___/___", "X__/___/___", "XO_/___/___", "XO_/_X_/___", "XO_/_X_/__O", "XO_/_X_/X_O")
     for step in range(6, -1, -1):
         ann.page.keyboard.press("ArrowLeft")
@@ -71,11 +82,13 @@ def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
         if step < len(boards):
             ann.expect_status("Ann won", boards[step])
     mistake = review["moves"][1]
-    ann.button("One move on").click()
-    ann.button("One move on").click()
-    ann.expect_text("Move 2 of 7: Bob on 2")
+    ann.button("One move forward").click()
+    ann.button("One move forward").click()
+    ann.expect_text("Move 2 of 7: Bob took the top middle")
     expect(words).to_contain_text(mistake["sentence"])
-    expect(words).to_contain_text(f"decided by move {review['decisive']}")
+    expect(ann.page.get_by_test_id("note")).to_contain_text(
+        f"The game turned on move {review['decisive']}: Bob took the top middle"
+    )
     ann.button("Review").click()
 
     expect(slider).to_have_count(0)
@@ -88,17 +101,17 @@ def test_the_replay_link_shows_the_game(users: Users) -> None:
     for number in (1, 4, 2, 5, 3):
         ann.play(number)
 
-    ann.button("Replay link").click()
-    expect(ann.button("Copied")).to_be_visible()
+    ann.button("Copy replay link").click()
+    ann.expect_text("Copied")
     link = ann.page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{users.server.url}/replay/14253?first=O"
+    assert link == f"{users.server.url}/play/14253?first=O"
     bob.open(link)
 
     bob.expect_status("O won", "OOO/XX_/___")
     bob.button("One move back").click()
-    bob.expect_status("O to move", "OO_/XX_/___")
+    bob.expect_status("O won", "OO_/XX_/___")
     bob.page.get_by_role("slider", name="Move").fill("0")
-    bob.expect_status("O to move", "___/___/___")
+    bob.expect_status("O won", "___/___/___")
 
 
 def test_a_replay_works_without_the_api(users: Users) -> None:
@@ -107,25 +120,30 @@ def test_a_replay_works_without_the_api(users: Users) -> None:
     ann.page.route("**/api/**", lambda route: route.abort())
     ann.open("/replay/153246879")
     ann.expect_status("Draw", "XOX/XOO/OXX")
-    ann.expect_text("No advice available.")
+    ann.expect_text("No comments: The server cannot be reached.")
     ann.page.get_by_role("slider", name="Move").fill("2")
-    ann.expect_status("X to move", "X__/_O_/___")
-    assert ann.announcements[-1].startswith("Move 2 of 9: O on 5.")
+    ann.expect_status("Draw", "X__/_O_/___")
+    assert ann.announcements[-1].startswith("Move 2 of 9: O took the middle.")
 
 
-def test_an_invalid_replay_is_refused(users: Users) -> None:
+def test_an_address_that_is_not_a_game_is_explained(users: Users) -> None:
     ann = users.new_user()
 
-    for digits, words in (
-        ("11", "Move 2: the cell was taken already."),
-        ("10", "Move 2: moves are the digits 1 to 9."),
-        ("142536", "Move 6: the game was over by then."),
+    for address, words in (
+        ("11", "Move 2 goes to a cell that is already taken."),
+        ("10", "Move 2 is not a cell: cells are the digits 1 to 9."),
+        ("142536", "Move 6 comes after the end of the game."),
+        ("5?first=Z", "“Z” is not a mark: marks are X and O."),
+        (
+            "5?level=hardest",
+            "There is no level “hardest”: the levels are Beginner, Easy, Medium, Hard, Unbeatable.",
+        ),
     ):
-        ann.open(f"/replay/{digits}")
-        ann.expect_status("That is not a valid game.")
+        ann.open(f"/play/{address}")
+        ann.expect_status("That is not a game")
         ann.expect_text(words)
-    ann.press("To the start")
-    ann.expect_status("Three in a row.")
+    ann.press("Play a new game")
+    ann.expect_status("Your move")
 
 
 def test_the_event_log_is_live(users: Users) -> None:

@@ -20,7 +20,7 @@ ERRORS = (
 def test_errors_in_the_browser_are_reported(users: Users) -> None:
     ann = users.new_user()
     ann.open("/")
-    ann.expect_status("Three in a row.")
+    ann.expect_status("Your move")
     for harm, noticed in ERRORS:
         ann.page.evaluate(harm)
         ann.wait_for_error(noticed)

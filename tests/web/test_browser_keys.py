@@ -6,51 +6,54 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from support.web.browser import User, Users, play_in_turn, read_game
+from support.web.browser import User, Users, place, play_in_turn, read_game
 
 
 def test_a_whole_game_by_keys_alone(users: Users) -> None:
     """The focus is always visible."""
     ann = users.new_user()
     ann.open("/")
-    tab_to(ann, ann.page.get_by_role("link", name="Same screen"))
+    tab_to(ann, ann.button("On this screen"))
     ann.page.keyboard.press("Enter")
-    tab_to(ann, ann.page.get_by_label("Who plays X"))
-    ann.page.keyboard.type("Ann")
-    tab_to(ann, ann.page.get_by_label("Who plays O"))
-    ann.page.keyboard.type("Bob")
-    tab_to(ann, ann.page.get_by_role("radio", name="X", exact=True))
-    ann.page.keyboard.press("ArrowRight")
-    tab_to(ann, ann.button("Play"))
-    ann.page.keyboard.press("Enter")
-    ann.expect_status("Bob to move", "___/___/___")
+    ann.expect_status("X to move", "___/___/___")
 
     tab_to(ann, ann.cell(1))
     ann.screenshot("keys")
     ann.page.keyboard.press("Enter")
-    ann.expect_status("Ann to move", "O__/___/___")
+    ann.expect_status("O to move", "X__/___/___")
     press_arrows(ann, ("ArrowDown", 4), ("ArrowRight", 5), ("ArrowRight", 6), ("ArrowRight", 6))
     ann.page.keyboard.press("Space")
-    ann.expect_status("Bob to move", "O__/__X/___")
+    ann.expect_status("X to move", "X__/__O/___")
     press_arrows(
         ann, ("Home", 4), ("ArrowUp", 1), ("End", 3), ("ArrowLeft", 2), ("Control+End", 9), ("ArrowUp", 6)
     )
     for number, status, board in (
-        (2, "Ann to move", "OO_/__X/___"),
-        (5, "Bob to move", "OO_/_XX/___"),
-        (3, "Bob won", "OOO/_XX/___"),
+        (2, "O to move", "XX_/__O/___"),
+        (5, "X to move", "XX_/_OO/___"),
+        (3, "X won", "XXX/_OO/___"),
     ):
         ann.page.keyboard.press(str(number))
         ann.expect_status(status, board)
 
-    tab_to(ann, ann.button("Rematch"))
+    tab_to(ann, ann.button("Again"))
     ann.page.keyboard.press("Enter")
-    ann.expect_status("Ann to move", "___/___/___")
-    ann.page.keyboard.press("5")
-    ann.expect_status("Bob to move", "___/_X_/___")
-    tab_to(ann, ann.button("Resign"))
+    ann.expect_status("O to move", "___/___/___")
+
+
+def test_a_question_is_not_answered_by_the_key_that_asked_it(users: Users) -> None:
+    """Enter twice does not resign, and Escape cancels."""
+    ann = users.new_user()
+    ann.start_game()
+    ann.play(5)
+    for cancel in ("Enter", "Escape"):
+        tab_to(ann, ann.button("Resign"))
+        ann.page.keyboard.press("Enter")
+        expect(ann.button("No, play on")).to_be_focused()
+        ann.page.keyboard.press(cancel)
+        expect(ann.button("Yes, resign")).to_have_count(0)
+        expect(ann.button("Resign")).to_be_focused()
     ann.page.keyboard.press("Enter")
-    expect(ann.button("Yes, resign")).to_be_focused()
+    tab_to(ann, ann.button("Yes, resign"))
     ann.page.keyboard.press("Enter")
     ann.expect_status("Ann won")
 
@@ -93,20 +96,22 @@ def test_each_move_is_announced_with_the_status(users: Users) -> None:
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
-    expect(cid.status).to_have_text("Ann thinks")
+    expect(cid.status).to_have_text("Ann is thinking")
 
     for user, number in zip((ann, bob) * 5, (5, 1, 9, 3, 2, 8, 4, 6, 7), strict=False):
         following = bob if user is ann else ann
         user.play(number)
         for listener in (ann, bob, cid):
             who = "You" if listener is user else user.name
-            state = "Your move" if listener is following else f"{following.name} thinks"
-            listener.expect_announcement(f"{who} on {number}. {'Draw' if number == 7 else state}")
+            state = "Your move" if listener is following else f"{following.name} is thinking"
+            ended = "Draw" if number == 7 else state
+            listener.expect_announcement(f"{who} took {place(number)}. {ended}")
 
     for listener in (ann, bob, cid):
-        announced = listener.announcements
-        assert len(announced) == 9
-        assert [text.partition(". ")[2] for text in announced] == listener.statuses
+        listener.expect_announcement("Nobody made a mistake.")
+        said = [text.removesuffix("Nobody made a mistake.") for text in listener.announcements]
+        moves = [text.removesuffix(". ") for text in said if text]
+        assert [text.partition(". ")[2] for text in moves] == listener.statuses[:9]
 
 
 def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
@@ -117,11 +122,11 @@ def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
     play_in_turn(ann, bob, 1, 5, 2, 6, 3)
 
     ann.expect_status("You won", "XXX/_OO/___")
-    ann.expect_announcement("You on 3. You won")
+    ann.expect_announcement("You took the top right. You won")
     ann.screenshot("won")
     for user in (bob, cid):
         user.expect_status("Ann won", "XXX/_OO/___")
-        user.expect_announcement("Ann on 3. Ann won")
+        user.expect_announcement("Ann took the top right. Ann won")
     bob.screenshot("lost")
 
 
@@ -137,9 +142,12 @@ def test_a_bot_is_announced_by_the_name_on_its_seat(users: Users) -> None:
         expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(left)
 
     ann.expect_announcement(
-        f"Perfect on {game.moves[-1] + 1}. {'Perfect won' if game.winner else 'Draw'}"
+        f"Perfect took {place(game.moves[-1] + 1)}. {'Perfect won' if game.winner else 'Draw'}"
     )
-    wording = re.compile(r"((You|Perfect) on [1-9]\. )+(Your move|Perfect thinks|Perfect won|Draw)")
+    wording = re.compile(
+        r"((You|Perfect) took the [a-z ]+\. )+(Your move|Perfect is thinking|Perfect won|Draw)"
+        r"(. The game turned on .*)?|The game turned on .*"
+    )
     assert [text for text in ann.announcements if not wording.fullmatch(text)] == []
 
 
@@ -148,9 +156,9 @@ def test_two_at_one_screen_are_announced_by_name(users: Users) -> None:
     ann.start_game()
 
     ann.play(5)
-    ann.expect_announcement("Ann on 5. Bob to move")
+    ann.expect_announcement("Ann took the middle. Bob to move")
     ann.button("Take back").click()
-    ann.expect_announcement("Ann took back. Ann to move")
+    ann.expect_announcement("Ann took back a move. Ann to move")
     ann.resign()
 
     ann.expect_announcement("Ann resigned. Bob won")
@@ -161,11 +169,11 @@ def test_two_at_one_screen_are_announced_by_name(users: Users) -> None:
 def test_illegal_moves_are_announced(users: Users) -> None:
     ann, bob = users.two_players()
     ann.page.keyboard.press("5")
-    ann.expect_status("Bob thinks", "___/_X_/___")
+    ann.expect_status("Bob is thinking", "___/_X_/___")
     ann.page.keyboard.press("1")
-    ann.expect_announcement("It is Bob's turn.")
+    ann.expect_announcement("It is not your turn: Bob is to move.")
     bob.page.keyboard.press("5")
-    bob.expect_announcement("Cell 5 is taken.")
+    bob.expect_announcement("That cell is taken.")
     bob.expect_status("Your move", "___/_X_/___")
     assert read_game(users.server, ann.game).moves == (4,)
 
@@ -174,7 +182,7 @@ PRESS_TWO_KEYS = """() => {
     const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", {key}));
     const status = document.querySelector(".status");
     new MutationObserver((_, observer) => {
-        if (status.textContent !== "Bob thinks") return;
+        if (status.textContent !== "Bob is thinking") return;
         observer.disconnect();
         press("1");
     }).observe(status, {childList: true, characterData: true, subtree: true});
@@ -185,7 +193,7 @@ PRESS_TWO_KEYS = """() => {
 def test_announcements_keep_their_order(users: Users) -> None:
     ann, _ = users.two_players()
     ann.page.evaluate(PRESS_TWO_KEYS)
-    ann.expect_announcement("You on 5. Bob thinks. It is Bob's turn.")
+    ann.expect_announcement("You took the middle. Bob is thinking. It is not your turn: Bob is to move.")
 
 
 def tab_to(user: User, wanted: Locator) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.proxy import Proxy
-from support.web.browser import User, Users, open_game, read_game, users_of
+from support.web.browser import User, Users, cell_name, open_game, read_game, users_of
 from support.web.serving import Server
 
 SERVER_DOWN_ERRORS = (
@@ -56,12 +56,12 @@ def test_a_game_goes_on_when_the_server_was_killed(users_of_own_server: Users) -
     for user in (ann, bob):
         expect(user.status).to_have_text("Reconnecting…")
     ann.play(3)
-    expect(ann.cell(3)).to_have_accessible_name("Cell 3: X, on its way")
-    ann.expect_text("Your move on 3 will be sent again.")
+    expect(ann.cell(3)).to_have_accessible_name(cell_name(3, "X, sending"))
+    ann.expect_text("Your move will be sent again.")
     ann.screenshot("reconnecting")
 
     with restart(users_of_own_server.server) as server:
-        ann.expect_status("Bob thinks", "O_X/_X_/___")
+        ann.expect_status("Bob is thinking", "O_X/_X_/___")
         bob.expect_status("Your move", "O_X/_X_/___")
         assert read_game(server, ann.game).moves == (4, 0, 2)
         bob.play(7)
@@ -87,8 +87,12 @@ def test_a_silent_stream_is_noticed(proxy: Proxy, users: Users) -> None:
     ann.page.clock.resume()
 
     ann.expect_status("Your move", "O__/_X_/___")
-    ann.expect_announcement("Bob on 1. Your move")
-    assert ann.announcements == ["You on 5. Bob thinks", "Reconnecting…", "Bob on 1. Your move"]
+    ann.expect_announcement("Bob took the top left. Your move")
+    assert ann.announcements == [
+        "You took the middle. Bob is thinking",
+        "Reconnecting…",
+        "Bob took the top left. Your move",
+    ]
     ann.play(3)
     bob.expect_status("Your move", "O_X/_X_/___")
 
@@ -100,12 +104,13 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
 
     ann.page.evaluate("dispatchEvent(new Event('online'))")
 
-    ann.expect_status("This game is gone")
-    ann.expect_announcement("This game is gone")
-    assert ann.announcements == ["This game is gone"]
+    ann.expect_status("This game no longer exists")
+    ann.expect_announcement("This game no longer exists")
+    assert ann.announcements == ["This game no longer exists"]
+    expect(ann.button("Back to the board")).to_be_visible()
     ann.page.reload()
-    ann.expect_status("Game not found.")
-    ann.expect_announcement("Game not found.")
+    ann.expect_status("Game not found")
+    ann.expect_announcement("Game not found")
 
 
 def test_a_page_that_wakes_up_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
@@ -140,14 +145,14 @@ def test_pings_keep_a_stream_alive(proxy: Proxy, users: Users) -> None:
 
 def test_a_form_can_be_sent_again_after_a_restart(users_of_own_server: Users) -> None:
     ann = users_of_own_server.new_user("Ann")
-    ann.open("/#same")
-    ann.page.get_by_label("Who plays X").fill("Ann")
+    ann.open("/friend")
+    ann.page.get_by_label("Your name").fill("Ann")
     users_of_own_server.server.kill()
-    ann.press("Play")
+    ann.press("Get a link")
     expect(ann.page.get_by_role("alert")).to_have_text("The server cannot be reached.")
     with restart(users_of_own_server.server):
-        ann.press("Play")
-        ann.expect_status("Ann to move")
+        ann.press("Get a link")
+        ann.expect_status("Waiting for your friend")
 
 
 def test_a_move_whose_answer_was_lost_is_made_once(users: Users) -> None:
@@ -156,8 +161,8 @@ def test_a_move_whose_answer_was_lost_is_made_once(users: Users) -> None:
     ann.page.route("**/moves", lambda route: (route.fetch(), route.abort()), times=1)
     ann.play(5)
     bob.expect_status("Your move", "___/_X_/___")
-    ann.expect_status("Bob thinks", "___/_X_/___")
-    ann.expect_text("Your move on 5 has arrived.")
+    ann.expect_status("Bob is thinking", "___/_X_/___")
+    ann.expect_text("Your move has arrived.")
     assert read_game(users.server, ann.game).moves == (4,)
 
 
@@ -167,16 +172,16 @@ def test_a_seat_whose_answer_was_lost_is_kept(users: Users) -> None:
     bob.open(ann.create_link())
     bob.page.get_by_label("Your name").fill("Bob")
     held = bob.hold_requests("**/join")
-    with bob.page.expect_request("**/join"):
-        bob.press("Take the seat")
+    bob.press("Take the seat")
+    sent = bob.wait_for_held(held).request.post_data_json
     with users.server.client() as client:
-        assert client.post(f"/games/{bob.game}/join", held[0].request.post_data_json).status == 200
+        assert client.post(f"/games/{bob.game}/join", sent).status == 200
 
     bob.page.reload()
     bob.expect_status("Take your seat")
     bob.press("Take the seat")
 
-    bob.expect_status("Ann thinks", "___/___/___")
+    bob.expect_status("Ann is thinking", "___/___/___")
     ann.play(5)
     bob.play(1)
     ann.expect_status("Your move", "O__/_X_/___")
@@ -187,33 +192,33 @@ def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
     ann.allow_errors("409")
     held = ann.hold_requests("**/moves")
     ann.play(3)
-    expect(ann.cell(3)).to_have_accessible_name("Cell 3: X, on its way")
+    expect(ann.cell(3)).to_have_accessible_name(cell_name(3, "X, sending"))
     tab = ann.context.new_page()
     tab.goto(ann.page.url)
-    tab.get_by_role("gridcell", name="Cell 7").click()
+    tab.get_by_role("gridcell", name="The bottom left").click()
     bob.expect_status("Your move", "___/___/X__")
 
-    held[0].continue_()
+    ann.wait_for_held(held).continue_()
 
-    ann.expect_text("Your move on 3 was refused.")
-    ann.expect_status("Bob thinks", "___/___/X__")
-    expect(ann.cell(3)).to_have_accessible_name("Cell 3: free")
+    ann.expect_text("This game has moved on in another window; here it is now.")
+    ann.expect_status("Bob is thinking", "___/___/X__")
+    expect(ann.cell(3)).to_have_accessible_name(cell_name(3, "free"))
     assert read_game(users.server, ann.game).moves == (6,)
 
 
 def test_a_late_answer_does_not_hide_an_offer(users: Users) -> None:
     ann, bob = users.two_players_in_mid_game()
     held = ann.hold_requests("**/moves")
-    with ann.page.expect_request("**/moves"):
-        ann.play(3)
-    expect(ann.cell(3)).to_have_accessible_name("Cell 3: X, on its way")
-    answer = held[0].fetch()
+    ann.play(3)
+    expect(ann.cell(3)).to_have_accessible_name(cell_name(3, "X, sending"))
+    move = ann.wait_for_held(held)
+    answer = move.fetch()
     bob.expect_status("Your move", "O_X/_X_/___")
     bob.button("Take back").click()
     ann.expect_text("Bob asks to take back a move.")
 
     with ann.page.expect_response("**/moves") as late:
-        held[0].fulfill(response=answer)
+        move.fulfill(response=answer)
     late.value.finished()
     ann.page.evaluate(
         "() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
@@ -230,7 +235,7 @@ def two_players_by_proxy(proxy: Proxy, users: Users) -> tuple[User, User]:
     ann.page.add_init_script(RECORD_STREAMS)
     open_game(ann, bob)
     ann.play(5)
-    ann.expect_status("Bob thinks", "___/_X_/___")
+    ann.expect_status("Bob is thinking", "___/_X_/___")
     bob.expect_status("Your move", "___/_X_/___")
     return ann, bob
 
@@ -240,7 +245,7 @@ def two_players_with_a_silent_stream(proxy: Proxy, users: Users) -> tuple[User, 
     ann, bob = two_players_by_proxy(proxy, users)
     proxy.mute()
     bob.play(1)
-    bob.expect_status("Ann thinks", "O__/_X_/___")
+    bob.expect_status("Ann is thinking", "O__/_X_/___")
     return ann, bob
 
 

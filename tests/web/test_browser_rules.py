@@ -15,7 +15,8 @@ from support.web.browser import Users
 # What the page makes of every position, each by its events after an earlier one. Much is
 # handed over as one text: Playwright takes its time with values of many parts.
 POSITIONS = """async (tree) => {
-  const { active, boardText, fold, placed, eventsOf } = await import("/static/game.js");
+  const page = document.querySelector("script[type=module]").src;
+  const { active, boardText, fold, placed, eventsOf } = await import(new URL("game.js", page));
   const games = [];
   return JSON.stringify(JSON.parse(tree).map(([from, events]) => {
     const before = from === null ? null : games[from];
@@ -32,7 +33,8 @@ POSITIONS = """async (tree) => {
 }"""
 
 HISTORY = """async (events) => {
-  const { active, boardText, fold, formatEvent } = await import("/static/game.js");
+  const page = document.querySelector("script[type=module]").src;
+  const { active, boardText, fold, formatEvent } = await import(new URL("game.js", page));
   const game = fold(events);
   const { moves, players, ready, winner, resigned, over } = game;
   return {

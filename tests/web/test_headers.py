@@ -5,20 +5,22 @@ from __future__ import annotations
 import gzip
 import re
 import socket
-from importlib.resources import files
 
 import pytest
 
-from noughts.web.assets import load
+from noughts.web.assets import CONTENT_TYPES, PAGE, ROBOTS, WORKER, load
 from support.deadlines import DEADLINE_SECONDS
 from support.web.matches import one_player
 from support.web.serving import Answer, Client, Server
 
 GAME = "a" * 26
-STATIC = sorted(
-    one.name for one in (files("noughts.web") / "static").iterdir() if one.name.endswith((".js", ".css"))
+SITE = load()
+STATIC = sorted({*SITE.files} - {PAGE, WORKER, ROBOTS})
+FILES = f"//static/{SITE.version}"
+PAGES = (
+    *("//", "//play", "//play/519", "//play/519?first=O&level=hard", "//replay/519", "//games"),
+    *("//friend", "//open", "//bots", "//lobby", f"//game/{GAME}"),
 )
-PAGES = ("//", "//lobby", f"//game/{GAME}", "//replay/519", "//replay/519?first=O", "//replay")
 READABLE = ("/games", "/bots", "/health", "/ready", "/openapi.json", "/analysis?moves=5", "//metrics")
 REFUSED = ("/nonesuch", f"/games/{GAME}", "/analysis", "//nonesuch", "//static/nonesuch.js", "//static/")
 
@@ -30,7 +32,10 @@ def _directives(answer: Answer) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("path", [*PAGES, *READABLE, *REFUSED, "//static/style.css", "//favicon.ico"])
+@pytest.mark.parametrize(
+    "path",
+    [*PAGES, *READABLE, *REFUSED, f"{FILES}/style.css", "//worker.js", "//robots.txt", "//favicon.ico"],
+)
 def test_every_answer_has_the_security_headers(client: Client, path: str) -> None:
     for method in ("GET", "HEAD", "POST"):
         answer = client.ask(method, path)
@@ -73,12 +78,12 @@ def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
 
 @pytest.mark.parametrize("name", STATIC)
 def test_files_are_compressed_and_cached(client: Client, name: str) -> None:
-    content = load()[name].plain
+    content = SITE.files[name].plain
 
-    plain = client.get(f"//static/{name}")
-    pressed = client.get(f"//static/{name}", accept_encoding="gzip, br")
-    known = client.get(f"//static/{name}", if_none_match=plain.headers["etag"])
-    other = client.get(f"//static/{name}", if_none_match='"something else"')
+    plain = client.get(f"{FILES}/{name}")
+    pressed = client.get(f"{FILES}/{name}", accept_encoding="gzip, br")
+    known = client.get(f"{FILES}/{name}", if_none_match=plain.headers["etag"])
+    other = client.get(f"{FILES}/{name}", if_none_match='"something else"')
 
     assert plain.body == content
     assert plain.headers["content-encoding"] is None
@@ -91,22 +96,67 @@ def test_files_are_compressed_and_cached(client: Client, name: str) -> None:
     assert (known.status, known.body) == (304, b"")
     assert known.headers["etag"] == plain.headers["etag"]
     assert (other.status, other.body) == (200, content)
-    kind = "text/css" if name.endswith("css") else "text/javascript"
-    assert plain.headers["content-type"] == f"{kind}; charset=utf-8"
+    assert plain.headers["content-type"] == CONTENT_TYPES[name.rpartition(".")[2]]
+    assert plain.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize("path", ["//", "//worker.js", "//robots.txt"])
+def test_files_that_change_are_asked_for_again(client: Client, path: str) -> None:
+    found = client.get(path)
+    assert found.headers["cache-control"] == "no-cache"
+    assert client.get(path, if_none_match=found.headers["etag"]).status == 304
+
+
+def test_a_browser_at_an_unknown_address_gets_a_page(client: Client) -> None:
+    """A program gets a problem."""
+    for path in ("//nowhere", "//play/5/1", "//static/nonesuch.js"):
+        page = client.get(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
+        assert page.status == 404
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert page.body == client.get("//").body
+        assert client.get(path, accept="*/*").json["code"] == "notFound"
+        assert client.get(path, accept="text/html", if_none_match=page.headers["etag"]).status == 404
+
+
+def test_a_browser_that_uses_the_api_gets_problems(client: Client) -> None:
+    for method, path, code in (
+        ("GET", "/nowhere", "notFound"),
+        ("POST", "//nowhere", "notFound"),
+        ("DELETE", "/games", "methodNotAllowed"),
+        ("DELETE", "//lobby", "methodNotAllowed"),
+    ):
+        refused = client.ask(method, path, accept="text/html")
+        assert refused.code == code, (method, path)
+
+
+def test_robots_stay_away_from_games(client: Client) -> None:
+    rules = client.get("//robots.txt").body.decode().splitlines()
+    assert rules == ["User-agent: *", "Disallow: /api/", "Disallow: /game/"]
+
+
+def test_the_page_and_its_worker_name_files_of_this_version(client: Client) -> None:
+    page, worker = (client.get(path).body.decode() for path in ("//", "//worker.js"))
+    named = re.findall(r"/static/(\w+)/([\w.-]+)", page)
+    assert {version for version, _ in named} == {SITE.version}
+    assert {name for _, name in named} <= {*STATIC}
+    assert f'"{SITE.version}"' in worker
+    assert " ".join(STATIC) in worker
+    assert "%" not in page.replace("%3C", "").replace("%23", "").replace("%3E", "")
 
 
 def test_only_files_of_the_page_are_sent(client: Client) -> None:
     for path in (
-        "app.py",
-        "../app.py",
-        "../static/app.js",
-        "./app.js",
-        "/app.js",
-        "app.js/",
-        "APP.JS",
-        "",
+        *("app.py", "../app.py", "../static/page.js", "./page.js", "/page.js", "page.js/", "PAGE.JS", ""),
+        *(
+            "index.html",
+            "worker.js",
+            "robots.txt",
+            "page.py",
+            "../page.js",
+            "../0000000000000000/page.js",
+        ),
     ):
-        refused = client.get(f"//static/{path}")
+        refused = client.get(f"{FILES}/{path}")
         assert (refused.status, refused.code) == (404, "notFound"), path
 
 

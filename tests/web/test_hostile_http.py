@@ -257,7 +257,7 @@ def test_unsupported_methods_are_refused(server: Server, client: Client, method:
 
 
 def test_head_has_the_headers_of_get(client: Client) -> None:
-    for path in ("/games", "/bots", "/health", "/openapi.json", "//", "//static/app.js"):
+    for path in ("/games", "/bots", "/health", "/openapi.json", "//", "//worker.js"):
         head, whole = client.ask("HEAD", path), client.get(path)
         assert (head.status, head.body) == (200, b"")
         assert head.headers["content-length"] == str(len(whole.body))

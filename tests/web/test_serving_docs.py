@@ -34,7 +34,7 @@ def test_the_table_has_every_option_and_no_other() -> None:
 
 
 def test_silent_streams_are_given_up_after_more_than_one_ping_interval() -> None:
-    script = (Path(page.__file__).parent / "static" / "line.js").read_text()
+    script = (Path(page.__file__).parent / "static" / "game_stream.js").read_text()
     found = re.search(r"SILENCE_LIMIT_MS = ([\d_]+);", script)
     assert found
     assert int(found[1]) == 1000 * SILENCE_LIMIT_SECONDS == 25_000

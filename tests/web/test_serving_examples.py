@@ -168,7 +168,7 @@ def test_nginx_does_not_buffer_streams() -> None:
     (patience,) = [said[1] for _, said in directives() if said[0] == "proxy_read_timeout"]
     assert re.search(pattern, f"{BASE}/games/{'a2' * 13}/events")
     others = [one.route.replace("{id}", "a2" * 13) for one in OPERATIONS if one.answers]
-    assert not any(re.search(pattern, other) for other in [*others, "/", "/static/app.js"])
+    assert not any(re.search(pattern, other) for other in [*others, "/", "/static/0a1b/page.js"])
     assert int(patience.removesuffix("s")) > 15
     assert (["server"], ["proxy_http_version", "1.1"]) in directives()
 

@@ -28,7 +28,7 @@ from noughts.web.peers import Follower, Presence
 from noughts.web.problems import WRITER_CRASHED, ApiError, ServerFailed, api_error
 from noughts.web.queries import Queries
 from noughts.web.request import API_HEADERS, Pending, Request, Response, bare_address, problem
-from noughts.web.routes import OPERATIONS, Result, Route, Router
+from noughts.web.routes import OPERATIONS, Handler, Result, Route, Router
 from noughts.web.schemas import BASE
 from noughts.web.seats import SeatAccess
 from noughts.web.settings import Settings
@@ -44,7 +44,10 @@ CLOSE_SECONDS = 2.0
 
 SHUTTING_DOWN = ApiError("tooBusy", "the server is shutting down", retry_after=1)
 
-PAGES = ("/", "/lobby", "/game/{id}", "/replay/{digits}", "/replay")
+PAGES = (
+    *("/", "/play", "/play/{moves}", "/replay", "/replay/{moves}", "/games"),
+    *("/friend", "/open", "/bots", "/lobby", "/game/{id}"),
+)
 
 
 async def open_app(
@@ -56,7 +59,6 @@ async def open_app(
 ) -> App:
     """Open the application with a real store and real threads."""
     app = App(await open_world(settings, end, may_create=may_create), policies)
-    assets.load()  # now rather than during the first games
     for first in Mark:
         reachable(first)
     log.info("started", extra=details(store=settings.store.partition(":")[0]))
@@ -99,8 +101,12 @@ class App:
                 Route("GET", f"{BASE}/openapi.json", lambda _request: Response(200, openapi.encoded())),
                 Route("GET", "/metrics", self._metrics_page),
                 Route("GET", "/favicon.ico", lambda _request: Response(204, b"", API_HEADERS)),
-                Route("GET", "/static/{name}", lambda request: assets.respond(request.id, request)),
-                *(Route("GET", path, partial(assets.respond, "index.html")) for path in PAGES),
+                Route("GET", "/static/{version}/{name}", self._loaded(assets.static_file)),
+                Route("GET", "/worker.js", self._loaded(partial(assets.unversioned_file, assets.WORKER))),
+                Route(
+                    "GET", "/robots.txt", self._loaded(partial(assets.unversioned_file, assets.ROBOTS))
+                ),
+                *(Route("GET", path, self._loaded(self._page)) for path in PAGES),
             ]
         )
         self.metrics.lookups = {
@@ -128,7 +134,10 @@ class App:
                 request.check_origin(self.settings.origin)
             result = route.handler(request)
         except Exception as error:  # noqa: BLE001 - it is logged, if it is not a refusal
-            result = self._failed(path, error)
+            if path == "other" and _is_lost_browser(request):
+                result = self._loaded(partial(self._page, status=404))(request)
+            else:
+                result = self._failed(path, error)
         if isinstance(result, Pending):  # from MoveHandlers, which counts its own
             return result
         if isinstance(result, Awaitable):
@@ -164,6 +173,18 @@ class App:
     def _counted(self, path: str, result: Result) -> Result:
         self.metrics.requests[path, result.status] += 1
         return result
+
+    def _loaded(self, respond: Callable[[Request], Response]) -> Handler:
+        """Return a handler that reads the files of the page first, in a thread."""
+
+        async def load(request: Request) -> Response:
+            await self._world.thinking.run(assets.load)
+            return respond(request)
+
+        return lambda request: respond(request) if assets.is_loaded() else load(request)
+
+    def _page(self, request: Request, status: int = 200) -> Response:
+        return assets.unversioned_file(assets.PAGE, request, status)
 
     def _metrics_page(self, _request: Request) -> Response:
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
@@ -227,6 +248,12 @@ class App:
                 log.exception("closing")
         await self._world.close()
         log.info("stopped")
+
+
+def _is_lost_browser(request: Request) -> bool:
+    """Return whether somebody opened an address that does not exist: they get a page that says so."""
+    is_page = request.method in ("GET", "HEAD") and not request.path.startswith(BASE)
+    return is_page and "text/html" in request.text(b"accept")
 
 
 def _bound(handler: Callable[..., object], owners: Mapping[str, object]) -> Any:  # noqa: ANN401 - a handler

@@ -23,7 +23,7 @@ MAX_BODY_BYTES = 4096
 MAX_QUERY_BYTES = 512
 
 HEADERS_READ = frozenset(
-    b"accept-encoding authorization content-type cookie host if-none-match last-event-id origin"
+    b"accept accept-encoding authorization content-type cookie host if-none-match last-event-id origin"
     b" sec-fetch-site x-forwarded-for x-forwarded-proto".split()
 )
 """The headers that a server passes on; it may pass on more."""

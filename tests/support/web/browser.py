@@ -34,10 +34,14 @@ from playwright.sync_api import (
 
 from noughts import Game, fold
 from noughts.core.codec import decode
+from noughts.text.speaker import Speaker, capitalised
 from support.web.serving import Server, new_key
 
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 TIMEOUT_MS = 30_000
+
+OTHER_HOST = "noughts.test"
+"""This machine by another name: a browser does not trust it without https."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -45,6 +49,7 @@ ARGUMENTS = (
     *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--no-first-run"),
     "--renderer-process-limit=1",  # no spare renderer processes
+    f"--host-resolver-rules=MAP {OTHER_HOST} 127.0.0.1",
 )
 
 # Records each announcement of the live region, with the status on the screen at that time.
@@ -74,9 +79,16 @@ class Users:
         self.server = server
 
     def new_user(self, name: str = "Ann", **options: Any) -> User:
-        user = User(name, self._browser.new_context(**{"base_url": self.server.url, **options}))
-        user.allow_errors(*self._allowed)
+        usual = {"base_url": self.server.url, "service_workers": "block"}
+        user = User(name, self._browser.new_context(**{**usual, **options}))
+        user.allow_errors("Service Worker registration blocked", *self._allowed)
         self._users.append(user)
+        return user
+
+    def new_distant_user(self, name: str = "Ann", **options: Any) -> User:
+        """Return a user who knows the server by a name of its own, and without https."""
+        user = self.new_user(name, base_url=f"http://{OTHER_HOST}:{self.server.port}", **options)
+        user.allow_errors("Cross-Origin-Opener-Policy header has been ignored")
         return user
 
     def two_players(self, x: str = "Ann", o: str = "Bob", **more: object) -> tuple[User, User]:
@@ -111,7 +123,7 @@ def open_game(first: User, second: User, **more: object) -> None:
 def meet_by_link(first: User, second: User, check: Callable[[User, str], None]) -> None:
     """Let two users meet by a link, and check the screens on the way."""
     link = first.create_link()
-    expect(first.page.get_by_role("img", name="QR code of the link")).to_be_visible()
+    expect(first.button("Copy link")).to_be_visible()
     check(first, "waiting")
     second.open(link)
     expect(second.button("Take the seat")).to_be_visible()
@@ -145,14 +157,13 @@ class User:
         self.page.goto(address, wait_until="domcontentloaded")
 
     def create_link(self) -> str:
-        """Create a link for a friend from the start page."""
-        self.open("/")
-        self.press("Play a friend")
+        """Create a link for a friend, with a name."""
+        self.open("/friend")
         self.page.get_by_label("Your name").fill(self.name)
-        self.press("Make the link")
+        self.press("Get a link")
         expect(self.status).to_have_text("Waiting for your friend")
         link = self.page.get_by_label("Link for your friend").input_value()
-        assert re.fullmatch(r"http://[\d.]+:\d+/game/[a-z2-7]{26}#[\w-]{22,}", link)
+        assert re.fullmatch(r"http://[\w.]+:\d+/game/[a-z2-7]{26}#[\w-]{22,}", link)
         return link
 
     def take_seat(self) -> None:
@@ -206,6 +217,14 @@ class User:
 
         self.page.route(address, hold)
         return held
+
+    def wait_for_held(self, held: list[Route]) -> Route:
+        """Return the first request that is held, once there is one."""
+        for _ in range(1000):
+            if held:
+                return held[0]
+            self.page.evaluate("new Promise(requestAnimationFrame)")
+        raise AssertionError("no request was held")
 
     def advance_clock(self, seconds: float) -> None:
         """Advance the page's fake clock, and pause it."""
@@ -273,8 +292,11 @@ class User:
         expect(self.page.get_by_text(text).locator("visible=true").first).to_be_visible()
 
     def expect_announcement(self, words: str) -> None:
-        """Wait for an announcement that ends with these words."""
-        expect(self.page.locator("[aria-live]")).to_have_text(re.compile(re.escape(words) + r"\s*$"))
+        """Wait for an announcement that ends with these words; what decided the game may follow."""
+        self.page.wait_for_function(
+            "words => announcements.slice(-2).some((said) => `${said.trim()}. `.includes(`${words}. `))",
+            arg=words,
+        )
 
     def wait_for_error(self, pattern: str) -> None:
         for _ in range(1000):
@@ -292,9 +314,9 @@ class User:
         dialog.dismiss()
 
     def _on_failed_request(self, request: Request) -> None:
-        # A page that is closed, or reconnects, closes its old stream.
-        is_closed_stream = request.failure == "net::ERR_ABORTED" and "/events" in request.url
-        if not is_closed_stream:
+        # A page that is left drops what it reads, and one that reconnects closes its old stream.
+        is_dropped = request.failure == "net::ERR_ABORTED" and request.method == "GET"
+        if not is_dropped:
             self._errors.append(f"failed: {request.failure} {request.url}")
 
 
@@ -347,9 +369,17 @@ def grid(board: str) -> str:
     for number, sign in enumerate(board.replace("/", ""), 1):
         if number % 3 == 1:
             lines.append("- row:")
-        held = "free" if sign == "_" else sign
-        lines.append(f"  - 'gridcell /^Cell {number}: {held}/'")
+        lines.append(f"  - 'gridcell /^{cell_name(number, 'free' if sign == '_' else sign)}/'")
     return "\n".join(lines)
+
+
+def place(number: int) -> str:
+    """Return how a cell is called on the page."""
+    return Speaker(cells="places").cell(number - 1)
+
+
+def cell_name(number: int, held: str) -> str:
+    return f"{capitalised(place(number))}: {held}"
 
 
 def event_texts(server: Server, game: str) -> list[str]:

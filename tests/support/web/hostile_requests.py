@@ -76,7 +76,7 @@ METHODS = (
 )  # fmt: skip
 INVALID_METHODS = (b"FETCH", b"get", b"G E T", b"\x00", b"GET\t", b"CONNECT", b"X" * 300, b"", b"PRI")
 PATHS = (
-    "/", "/lobby", "/metrics", "/replay/159", "/favicon.ico", "/static/app.js",
+    "/", "/lobby", "/metrics", "/play/159", "/favicon.ico", "/static/0a1b/page.js", "/worker.js",
     "/static/..%2f..%2fapp.py", "/static/%00", "//", "/api/v1", "/api/v1/games/%00",
     "/api/v1/games/%ff%fe", "/api/v1/games/%ed%a0%80/moves", "/api/v1/games/" + "a" * 26,
     "/api/v1/games/" + "a" * 9000, "/api/v1/games/../games", "/api/v1/games/%2e%2e/%2e%2e/moves",

@@ -1,100 +1,80 @@
-/** The lobby: games that wait for an opponent, games to watch, and opening one. */
+/** The lobby: games that wait for an opponent, and games to watch. */
 
-import { get } from "./ask.js";
-import { BASE } from "./base.js";
-import { chip, h, name, setText } from "./dom.js";
-import { creator, firstChoice, markChoice, nameField } from "./setup.js";
+import { get } from "./api.js";
+import { BASE, chip, h, link, name, say, setText, setTitle } from "./page.js";
 
-const EVERY = 4000;
+const POLL_INTERVAL_MS = 4000;
 
-export function mount(place, context) {
-  return location.hash === "#open" ? openTable(place, context) : listTables(place, context);
-}
+/**
+ * @typedef {import("./game.js").Mark} Mark
+ * @typedef {{id: string, name: string, mark: Mark, first: Mark}} OpenGame
+ * @typedef {{id: string, X: string, O: string}} PlayedGame
+ */
 
-function openTable(place, context) {
-  context.title("Open a game");
-  const create = creator(context, () => ({ opponent: "lobby" }));
-  place.append(
-    h(
-      "div",
-      { class: "hero" },
-      h("h1", { tabindex: "-1" }, "Open a game"),
-      h("p", {}, "Anyone can join."),
-      h(
-        "form",
-        { class: "setup", onsubmit: create },
-        nameField("Your name", "name"),
-        markChoice(),
-        firstChoice(),
-        h("button", { class: "btn main wide", type: "submit" }, "Open a game"),
-        h("p", { class: "said", role: "alert" }),
-      ),
-    ),
-  );
-  return () => {};
-}
-
-function listTables(place, context) {
-  context.title("Lobby");
-  const open = rows("Waiting for an opponent", "No open games. Open one and wait for an opponent.");
-  const playing = rows("Being played", "No games in progress.");
+/** @param {HTMLElement} place */
+export function mount(place) {
+  setTitle(say("page.lobby"));
+  const open = rows(say("page.open_games"), say("page.no_open_games"), openGame);
+  const playing = rows(say("page.games_to_watch"), say("page.no_games_to_watch"), playedGame);
   const said = h("p", { class: "said", role: "alert" });
   place.append(
     h(
       "div",
       { class: "hero" },
-      h("h1", { tabindex: "-1" }, "Lobby"),
-      h("p", {}, "Play against anyone who is here, or watch."),
-      h("a", { class: "btn main wide", href: `${BASE}/lobby#open` }, "Open a game"),
+      h("h1", { tabindex: "-1" }, say("page.lobby")),
+      h("p", {}, say("page.lobby_about")),
       said,
+      link("/open", say("page.open"), "btn main wide"),
       open.element,
       playing.element,
     ),
   );
-
   let timer = 0;
-  let isLeft = false;
+  const left = new AbortController();
   async function look() {
     clearTimeout(timer);
     if (!document.hidden) {
       try {
-        const tables = await get("/games");
-        open.show(tables.open, waiting);
-        playing.show(tables.playing, played);
+        const lists = await get("/games");
+        open.show(lists.open);
+        playing.show(lists.playing);
         setText(said, "");
       } catch (error) {
-        setText(said, error.message);
+        setText(said, /** @type {Error} */ (error).message);
       }
     }
-    if (!isLeft) timer = setTimeout(look, EVERY);
+    if (!left.signal.aborted) timer = setTimeout(look, POLL_INTERVAL_MS);
   }
-  const back = () => !document.hidden && look();
-  document.addEventListener("visibilitychange", back);
+  document.addEventListener("visibilitychange", look, { signal: left.signal });
   look();
   return () => {
-    isLeft = true;
+    left.abort();
     clearTimeout(timer);
-    document.removeEventListener("visibilitychange", back);
   };
 }
 
-/** A list that keeps the elements of unchanged games, so that the focus is not lost. */
-function rows(title, nothing) {
+/**
+ * A list that keeps the elements of unchanged games, so that the focus is not lost.
+ * @template {{id: string}} T
+ * @param {string} title @param {string} nothing @param {(game: T) => Element} make
+ */
+function rows(title, nothing, make) {
+  /** @type {Map<string, Element>} */
   const known = new Map();
-  const list = h("ul", { class: "tables" });
-  const none = h("p", { class: "soft" }, "One moment…");
+  const list = h("ul", { class: "games" });
+  const none = h("p", { class: "soft" }, say("page.one_moment"));
   const element = h("section", { "aria-label": title }, h("h2", {}, title), none, list);
-  function show(games, make) {
-    for (const id of known.keys()) {
-      if (!games.some((game) => game.id === id)) {
-        known.get(id).remove();
-        known.delete(id);
-      }
+  /** @param {T[]} games */
+  function show(games) {
+    for (const [id, row] of known) {
+      if (games.some((game) => game.id === id)) continue;
+      row.remove();
+      known.delete(id);
     }
-    for (const game of games) if (!known.has(game.id)) known.set(game.id, h("li", {}, make(game)));
-    for (const [at, { id }] of games.entries()) {
-      if (list.children[at] !== known.get(id))
-        list.insertBefore(known.get(id), list.children[at] ?? null);
+    for (const [at, game] of games.entries()) {
+      const row = known.get(game.id) ?? h("li", {}, make(game));
+      known.set(game.id, row);
+      if (list.children[at] !== row) list.insertBefore(row, list.children[at] ?? null);
     }
     setText(none, nothing);
     none.hidden = games.length > 0;
@@ -102,25 +82,25 @@ function rows(title, nothing) {
   return { element, show };
 }
 
-function waiting({ id, name: who, mark, first }) {
-  return h(
+/** @param {OpenGame} game */
+const openGame = ({ id, name: player, mark, first }) =>
+  h(
     "a",
     { class: "choice", href: `${BASE}/game/${id}` },
     h(
       "span",
       {},
-      h("strong", {}, who ? name(who) : "Somebody"),
-      h("small", {}, `You would play ${mark}; ${first === mark ? "you start" : `${first} starts`}`),
+      h("strong", {}, name(player)),
+      h("small", {}, say(first === mark ? "page.seat_you_start" : "page.seat_they_start", { mark })),
     ),
-    h("span", { class: "go" }, "Join"),
+    h("span", { class: "go" }, say("page.join")),
   );
-}
 
-function played({ id, X, O }) {
-  return h(
+/** @param {PlayedGame} game */
+const playedGame = ({ id, X, O }) =>
+  h(
     "a",
     { class: "choice", href: `${BASE}/game/${id}` },
-    h("span", { class: "pair" }, chip("X"), name(X ?? "X"), chip("O"), name(O ?? "O")),
-    h("span", { class: "go" }, "Watch"),
+    h("span", { class: "pair" }, chip("X"), name(X), chip("O"), name(O)),
+    h("span", { class: "go" }, say("page.watch")),
   );
-}

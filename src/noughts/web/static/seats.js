@@ -1,42 +1,61 @@
-/** The players: marks, names, presence and score. */
+/** The players of a game on the server: marks, names, presence and score. */
 
-import { chip, h, name, setText } from "./dom.js";
-import { active } from "./game.js";
-import { called } from "./sentence.js";
+import { active, MARKS, other } from "./game.js";
+import { chip, h, name, say, setAttribute, setText } from "./page.js";
 
-/** @returns {{element: HTMLElement, show: (state: import("./sentence.js").State) => void}} */
-export function seatsRow() {
-  const seats = { X: seat("X"), O: seat("O") };
-  const points = h("span", { class: "points" });
-  const more = h("small");
-  const score = h("div", { class: "score", "data-testid": "score" }, points, more);
-  const element = h(
-    "div",
-    { class: "players", role: "group", "aria-label": "Players" },
-    seats.X.element,
-    score,
-    seats.O.element,
-  );
+/**
+ * @typedef {import("./game.js").Mark} Mark
+ * @typedef {import("./game_client.js").Known} Known
+ */
 
-  function show(state) {
-    const now = tally(state);
-    for (const mark of ["X", "O"]) {
-      const { element: place, who, how } = seats[mark];
-      const { taken } = state.room.seats[mark];
-      place.classList.toggle("turn", state.game.ready && active(state.game) === mark);
-      setText(who, taken ? called(state, mark) : "Free");
-      setText(how, taken ? presence(state, mark) : "nobody yet");
-    }
-    setText(points, `${now.X} – ${now.O}`);
-    setText(more, now.draws ? `${now.draws} drawn` : "");
-    score.setAttribute("aria-label", `Score: X ${now.X}, O ${now.O}, draws ${now.draws}`);
-    score.setAttribute("role", "img");
-    score.classList.toggle("unplayed", now.X + now.O + now.draws === 0);
-  }
+/** The display name of a policy: newell-simon is Newell-Simon. @param {string} policy */
+export const botName = (policy) => policy.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
-  return { element, show };
+/** The name of your opponent, or null: nobody has joined, or both seats are yours. @param {Known} known */
+export function opponentName(known) {
+  const { you, room } = known;
+  if (you.length !== 1 || !room.seats[other(you[0])].taken) return null;
+  return called(known, other(you[0]));
 }
 
+/** The name of a player. @param {Known} known @param {Mark} mark */
+export function called({ room }, mark) {
+  const { bot, name: given } = room.seats[mark];
+  return bot ? botName(bot) : (given ?? mark);
+}
+
+export class SeatsRow {
+  #seats = { X: seat("X"), O: seat("O") };
+  #points = h("span");
+  #drawn = h("small");
+  #score = h("div", { class: "score", "data-testid": "score", role: "img" }, this.#points, this.#drawn);
+  element = h(
+    "div",
+    { class: "players", role: "group", "aria-label": say("page.players") },
+    this.#seats.X.element,
+    this.#score,
+    this.#seats.O.element,
+  );
+
+  /** @param {Known} known @param {boolean} isOpen whether the connection is */
+  show(known, isOpen) {
+    const { game, room } = known;
+    for (const mark of MARKS) {
+      const { element, who, how } = this.#seats[mark];
+      const { taken } = room.seats[mark];
+      element.classList.toggle("turn", game.ready && active(game) === mark);
+      setText(who, taken ? called(known, mark) : say("page.seat_free"));
+      setText(how, taken ? presence(known, mark, isOpen) : say("page.nobody_yet"));
+    }
+    const { X, O, draws } = tally(known);
+    setText(this.#points, `${X} – ${O}`);
+    setText(this.#drawn, draws ? say("page.score_drawn", { draws }) : "");
+    setAttribute(this.#score, "aria-label", say("page.score", { X, O, draws }));
+    this.#score.classList.toggle("unplayed", X + O + draws === 0);
+  }
+}
+
+/** @param {Mark} mark */
 function seat(mark) {
   const who = name("");
   const how = h("small");
@@ -45,22 +64,25 @@ function seat(mark) {
     { class: `p ${mark.toLowerCase()}`, "data-testid": `seat-${mark}` },
     chip(mark),
     h("span", { class: "id" }, h("strong", {}, who), how),
-    h("span", { class: "unseen" }, `plays ${mark}`),
+    h("span", { class: "unseen" }, say("page.plays", { mark })),
   );
   return { element, who, how };
 }
 
-function presence({ game, you, room }, mark) {
+/** @param {Known} known @param {Mark} mark @param {boolean} isOpen */
+function presence({ game, you, room }, mark, isOpen) {
   const isActive = game.ready && active(game) === mark;
-  if (you.length === 2) return isActive ? "to move" : game.over ? "\u00a0" : "waits";
-  if (you.includes(mark)) return isActive ? "you, to move" : "you";
-  if (room.seats[mark].bot) return "computer";
-  return room.seats[mark].present ? "connected" : "away";
+  if (you.length === 2) return isActive ? say("page.to_move") : "\u00a0";
+  if (you.includes(mark)) return say(isActive ? "page.you_to_move" : "page.you");
+  if (room.seats[mark].bot) return say("page.is_computer");
+  if (!isOpen) return "\u00a0"; // unknown
+  return say(room.seats[mark].present ? "page.connected" : "page.away");
 }
 
-/** The score of the earlier games, and of this one once it is over. */
+/** The score of the earlier games, and of this one once it is over. @param {Known} known */
 function tally({ game, room }) {
   const { X, O, draws } = room.score;
   if (!game.over) return { X, O, draws };
-  return { X: X + (game.winner === "X"), O: O + (game.winner === "O"), draws: draws + !game.winner };
+  const { winner } = game;
+  return { X: X + Number(winner === "X"), O: O + Number(winner === "O"), draws: draws + Number(!winner) };
 }

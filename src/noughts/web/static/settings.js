@@ -1,51 +1,59 @@
-/** The theme, and the list of keys. */
+/** Your name, appearance, sounds, and the list of keys. */
 
-import { h, memory } from "./dom.js";
+import { button, choice, h, MAX_NAME_CHARACTERS, memory, say, yourName } from "./page.js";
 
-const THEMES = [
-  ["", "System"],
-  ["light", "Light"],
-  ["dark", "Dark"],
-];
-const KEYS = [
-  ["1 – 9", "place your mark on that cell"],
-  ["Arrows", "walk over the board"],
-  ["Enter", "place your mark where you are"],
-];
+const THEMES = ["system", "light", "dark"];
+const SWITCHES = ["sounds", "celebration"];
+const KEYS = ["digits", "arrows", "enter", "escape"];
 
 export function open() {
-  const chosen = memory.get("theme") ?? "";
+  if (document.querySelector("dialog")) return;
+  const given = h("input", {
+    maxlength: MAX_NAME_CHARACTERS,
+    autocomplete: "nickname",
+    spellcheck: "false",
+    dir: "auto",
+  });
+  given.value = yourName();
+  given.addEventListener("change", () => memory.set("name", given.value.trim() || null));
+  const themes = choice(
+    say("page.appearance"),
+    "theme",
+    THEMES.map((theme) => [theme, say(`page.theme_${theme}`)]),
+    THEMES.includes(memory.get("theme")) ? memory.get("theme") : "system",
+  );
+  themes.addEventListener("change", (event) =>
+    applyTheme(/** @type {HTMLInputElement} */ (event.target).value),
+  );
   const dialog = h(
     "dialog",
     { class: "sheet", "aria-labelledby": "settings-title", onclose: () => dialog.remove() },
-    h("h2", { id: "settings-title" }, "Settings"),
+    h("h2", { id: "settings-title" }, say("page.settings")),
+    h("label", { class: "field" }, h("span", {}, say("page.your_name")), given),
+    themes,
+    ...SWITCHES.map(toggle),
+    h("h3", {}, say("page.keys")),
     h(
-      "fieldset",
-      { class: "field" },
-      h("legend", {}, "Appearance"),
-      h(
-        "div",
-        { class: "segments", onchange: (event) => wear(event.target.value) },
-        ...THEMES.map(([value, text]) =>
-          h(
-            "label",
-            {},
-            h("input", { type: "radio", name: "theme", value, checked: value === chosen }),
-            h("span", {}, text),
-          ),
-        ),
-      ),
+      "dl",
+      { class: "keys" },
+      ...KEYS.flatMap((key) => [h("dt", {}, say(`page.key_${key}`)), h("dd", {}, say(`page.does_${key}`))]),
     ),
-    h("h3", {}, "Keys"),
-    h("dl", { class: "keys" }, ...KEYS.flatMap(([key, does]) => [h("dt", {}, key), h("dd", {}, does)])),
-    h("button", { type: "button", class: "btn main wide", onclick: () => dialog.close() }, "Done"),
+    button(say("page.done"), () => dialog.close(), { class: "btn main wide" }),
   );
   document.body.append(dialog);
   dialog.showModal();
 }
 
-function wear(theme) {
-  memory.set("theme", theme || null);
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
+/** @param {string} key */
+function toggle(key) {
+  const box = h("input", { type: "checkbox" });
+  box.checked = memory.get(key) !== false;
+  box.addEventListener("change", () => memory.set(key, box.checked ? null : false));
+  return h("label", { class: "switch" }, box, h("span", {}, say(`page.${key}`)));
+}
+
+/** @param {string} theme */
+function applyTheme(theme) {
+  memory.set("theme", theme === "system" ? null : theme);
+  dispatchEvent(new Event("theme"));
 }

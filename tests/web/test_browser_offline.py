@@ -1,0 +1,150 @@
+"""The page without a server: offline, updated, out of date, and where a browser does not keep it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import noughts
+from support.web.browser import User, Users, users_of
+from support.web.serving import Server
+
+OFFLINE_ERRORS = (
+    "ERR_CONNECTION_REFUSED",
+    "ERR_INTERNET_DISCONNECTED",
+    "ERR_FAILED",
+    "ERR_CONNECTION_RESET",
+)
+
+IS_KEPT = """async () => {
+  const { active } = await navigator.serviceWorker.ready;
+  if (active.state === "activated") return;
+  await new Promise((done) => active.addEventListener("statechange", done));
+}"""
+
+
+@pytest.fixture
+def own_server(store: str) -> Iterator[Server]:
+    with Server(store) as server:
+        yield server
+
+
+@pytest.fixture
+def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iterator[Users]:
+    yield from users_of(pytestconfig, own_server, *OFFLINE_ERRORS)
+
+
+def test_the_page_opens_and_plays_when_the_server_is_gone(users_of_own_server: Users) -> None:
+    """Every screen opens, a game goes on, ends and is kept; what needs the server says so."""
+    ann = users_of_own_server.new_user(service_workers="allow")
+    visit(ann)
+
+    users_of_own_server.server.kill()
+    ann.page.reload()
+    ann.expect_status("Your move", "___/___/___")
+    ann.open("/play/1526?first=X&level=medium")
+    ann.play(3)
+    ann.expect_status("You won", "XXX/_OO/___")
+    expect(ann.page.get_by_test_id("note")).to_contain_text("The game turned on move 4")
+    ann.page.reload()
+    ann.expect_status("You won", "XXX/_OO/___")
+    ann.button("Again").click()
+    expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(8)
+    ann.open("/games")
+    expect(ann.page.get_by_role("link", name="Replay")).to_have_count(1)
+    ann.open("/")
+    ann.button("Get a link").click()
+    expect(ann.page.get_by_role("alert")).to_have_text("The server cannot be reached.")
+    ann.open("/lobby")
+    expect(ann.page.get_by_role("alert")).to_have_text("The server cannot be reached.")
+
+
+def test_a_game_goes_on_although_the_page_was_not_kept(users_of_own_server: Users) -> None:
+    """On plain http, other than at localhost, browsers have no service worker."""
+    ann = users_of_own_server.new_distant_user()
+    ann.open("/")
+    ann.expect_status("Your move")
+    assert not ann.page.evaluate("'serviceWorker' in navigator")
+    users_of_own_server.server.kill()
+    ann.play(5)
+    expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
+
+
+def test_the_page_can_be_installed(users: Users) -> None:
+    ann = users.new_user(service_workers="allow")
+    visit(ann)
+    line = ann.context.new_cdp_session(ann.page)
+    manifest = line.send("Page.getAppManifest")
+    assert manifest["errors"] == []
+    errors = [one["errorId"] for one in line.send("Page.getInstallabilityErrors")["installabilityErrors"]]
+    assert errors == ["in-incognito"]  # which every test is
+
+
+def test_an_update_waits_until_the_player_reloads(users_of_own_server: Users, tmp_path: Path) -> None:
+    """Until then, the page gets the files of its own version, which the server does not have any more."""
+    ann = users_of_own_server.new_user(service_workers="allow")
+    visit(ann)
+    old = version(ann)
+    with updated(users_of_own_server.server, tmp_path):
+        ann.page.evaluate("navigator.serviceWorker.ready.then((kept) => void kept.update())")
+        ann.expect_text("A new version is ready.")
+        ann.press("Settings")  # a module that was not loaded before
+        expect(ann.page.get_by_role("dialog")).to_be_visible()
+        ann.press("Done")
+        ann.play(5)
+        expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
+        with ann.page.expect_navigation():
+            ann.press("Reload")
+
+        expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
+        assert version(ann) != old
+        assert [key.split()[-1] for key in ann.page.evaluate("caches.keys()")] == [version(ann)]
+
+
+@pytest.mark.parametrize("part", ["static", "api"])
+def test_a_page_that_the_server_no_longer_knows_asks_to_reload(users: Users, part: str) -> None:
+    ann = users.new_distant_user()
+    ann.allow_errors("404", "400", "ERR_ABORTED .*/lobby.js")
+    ann.open("/")
+    ann.expect_status("Your move")
+    ann.page.route("**/worker.js", lambda route: route.fulfill(body="another version"))
+    if part == "static":
+        ann.page.route("**/lobby.js", lambda route: route.fulfill(status=404))
+        ann.press("Lobby")
+    else:
+        problem = {"code": "badRequest", "detail": "The body is not valid."}
+        ann.page.route("**/api/v1/games", lambda route: route.fulfill(status=400, json=problem))
+        ann.press("Get a link")
+    expect(ann.page.get_by_role("alert").first).to_have_text(
+        "This page is out of date: the server has a newer version."
+    )
+    with ann.page.expect_navigation():
+        ann.press("Reload")
+
+
+def visit(user: User) -> None:
+    """Open the page, and wait until the browser has kept it."""
+    user.open("/")
+    user.expect_status("Your move")
+    user.page.evaluate(IS_KEPT)
+
+
+def version(user: User) -> str:
+    """Return the version of the page in a browser."""
+    (found,) = set(re.findall(r"/static/([0-9a-f]{16})/", user.page.content()))
+    return str(found)
+
+
+def updated(server: Server, folder: Path) -> Server:
+    """Start a server with a newer page in place of another."""
+    package = Path(noughts.__file__).parent
+    shutil.copytree(package, folder / "noughts", ignore=shutil.ignore_patterns("__pycache__"))
+    with (folder / "noughts" / "web" / "static" / "style.css").open("a") as style:
+        style.write("/* new */")
+    server.kill()
+    return Server(server.store, "--port", str(server.port), PYTHONPATH=str(folder))

@@ -1,0 +1,54 @@
+"""Many tabs of one browser: those that nobody sees close their stream, and poll."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from support.web.browser import Users
+
+# What a browser tells a page whose tab is hidden or shown.
+SET = """(state) => {
+  Object.defineProperty(document, "hidden", { value: state === "hidden", configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_hidden_tab_polls_and_shows_whose_move_it_is_in_its_title(users: Users) -> None:
+    ann, bob = users.two_players()
+    ann.page.clock.install()
+    ann.page.reload()
+    ann.expect_status("Your move")
+    ann.play(5)
+    ann.expect_status("Bob is thinking")
+    expect(bob.seat("X")).to_contain_text("connected")
+
+    ann.page.evaluate(SET, "hidden")
+    expect(bob.seat("X")).to_contain_text("away")
+    bob.play(1)
+    bob.expect_status("Ann is thinking")
+    ann.page.clock.fast_forward(11_000)
+    expect(ann.page).to_have_title("Your move · noughts")
+    ann.page.evaluate(SET, "visible")
+
+    expect(bob.seat("X")).to_contain_text("connected")
+    ann.play(9)
+    bob.expect_status("Your move", "O__/_X_/__X")
+
+
+def test_seven_tabs_of_one_browser_work(users: Users) -> None:
+    """On HTTP/1.1 a browser has six connections to a server; each stream would take one."""
+    ann = users.new_user()
+    tabs: list[Page] = []
+    for _ in range(7):
+        for tab in tabs:
+            tab.evaluate(SET, "hidden")
+        tab = ann.context.new_page()
+        tab.goto(f"/game/{ann.create_game('self', other='Bob')['id']}")
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Ann to move")
+        tabs.append(tab)
+
+    for tab in tabs:
+        tab.get_by_role("gridcell", name="The middle: free").click()
+        expect(tab).to_have_title(re.compile("Bob to move"))

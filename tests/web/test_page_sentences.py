@@ -1,0 +1,42 @@
+"""The sentences of the page: what it says is in the catalogue, and what is there is said."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+
+from noughts.bots.registry import LEVELS
+from noughts.text.page import PAGE_SENTENCES
+from noughts.web.page_data import page_data
+
+SCRIPTS = "".join(
+    one.read_text() for one in (files("noughts.web") / "static").iterdir() if one.name.endswith(".js")
+)
+ACTIONS = {f"page.{key}" for key in re.findall(r'key: "(\w+)"', SCRIPTS)}
+WHOLE = set(re.findall(r'"((?:page|review)\.\w+)"', SCRIPTS)) | ACTIONS
+BEGUN = set(re.findall(r"`((?:page|place|line)\.\w*)\$\{", SCRIPTS))
+"""The beginnings of keys that are put together."""
+
+
+def test_what_the_page_says_is_in_its_data() -> None:
+    known = json.loads(page_data())["sentences"]
+    assert len(WHOLE) > 100
+    assert WHOLE - {*known} == set()
+    for beginning in BEGUN:
+        assert any(key.startswith(beginning) for key in known), beginning
+
+
+def test_what_is_in_the_catalogue_is_said() -> None:
+    """Its key is in a script, whole or by its beginning (`column_${key}`), or one with `you_`."""
+    beginnings = tuple(re.findall(r"[`.](\w+_)\$\{", SCRIPTS))
+    for key in PAGE_SENTENCES:
+        name = key.removeprefix("page.")
+        words = re.findall(rf"\b{name.removeprefix('you_').removesuffix('_about')}\b", SCRIPTS)
+        assert words or name.startswith(beginnings), key
+
+
+def test_each_level_is_named_and_described() -> None:
+    for level in LEVELS:
+        assert PAGE_SENTENCES[f"page.level_{level.lower()}"] == level
+        assert PAGE_SENTENCES[f"page.about_{level.lower()}"]
