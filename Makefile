@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+STATIC := src/noughts/web/static
+JAVASCRIPT := build/javascript
+PRETTIER := $(BIN)/node $(JAVASCRIPT)/node_modules/prettier/bin/prettier.cjs --print-width 110
 # Compiled modules are kept, whatever the shell says: start-up time depends on them.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -25,14 +28,18 @@ serve: $(VENV)/made ## Serve the web game on this machine
 test: $(VENV)/made $(VENV)/browser ## Run all tests, those of the page in a real browser
 	$(BIN)/python -m pytest
 
-check: $(VENV)/made ## Check format, lint and types
+check: $(VENV)/made $(JAVASCRIPT)/made ## Check format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(PRETTIER) --log-level warn --check $(STATIC)/*.js
+	$(BIN)/oxlint --deny-warnings $(STATIC)
+	$(BIN)/node $(JAVASCRIPT)/node_modules/typescript/bin/tsc --project .
 
-format: $(VENV)/made ## Put the code in its one format
+format: $(VENV)/made $(JAVASCRIPT)/made ## Put the code in its one format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(PRETTIER) --log-level warn --write $(STATIC)/*.js
 
 smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game with it
 	rm -rf build/smoke
@@ -88,6 +95,12 @@ $(VENV)/made: pyproject.toml requirements-dev.txt constraints.txt | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-dev.txt
 	$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(JAVASCRIPT)/made: Makefile $(VENV)/made
+	mkdir -p $(JAVASCRIPT)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/npm install --silent --no-package-lock --no-fund --no-audit \
+		--prefix $(JAVASCRIPT) prettier@3.10.1 typescript@7.0.2
 	touch $@
 
 # A Chromium for the tests of the page: the system's if there is one, or can be, and otherwise Playwright's.
