@@ -42,7 +42,7 @@ def test_axe_finds_nothing_outside_a_game(users: Users) -> None:
         ("replay", "/play/15263", "X won"),
         ("not-a-game", "/play/155", "That is not a game"),
         ("no-such-game", f"/game/{'a' * 26}", "Game not found"),
-        ("lost", "/nowhere", "Nothing here"),
+        ("lost", "/nowhere", "Page not found"),
     ):
         ann.open(path)
         ann.expect_status(status)

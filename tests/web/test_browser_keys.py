@@ -91,6 +91,18 @@ def test_digits_do_not_play_in_a_dialog(users: Users) -> None:
     ann.expect_status("Bob to move", "X__/___/___")
 
 
+def test_the_digits_can_be_turned_off(users: Users) -> None:
+    """For people who speak to their browser, or rest a hand on the keys."""
+    ann = users.new_user()
+    ann.open("/play/5?first=X")
+    ann.press("Settings")
+    ann.page.get_by_label("Play with the keys 1 to 9").uncheck()
+    ann.press("Done")
+    ann.page.keyboard.press("1")
+    ann.play(2)
+    ann.expect_status("X to move", "_O_/_X_/___")
+
+
 def test_each_move_is_announced_with_the_status(users: Users) -> None:
     """Once, with "You" for the player's own moves."""
     ann, bob = users.two_players()

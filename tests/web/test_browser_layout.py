@@ -119,6 +119,40 @@ def test_what_a_player_needs_is_seen_without_scrolling(users: Users, size: tuple
     assert places[0] == places[1]
 
 
+@pytest.mark.parametrize("size", [(320, 568), (390, 844), (740, 360), (1280, 720)])
+def test_a_question_is_seen_without_scrolling(users: Users, size: tuple[int, int]) -> None:
+    """With the board, which stays in its place."""
+    width, height = size
+    ann, _ = users.two_players()
+    ann.page.set_viewport_size({"width": width, "height": height})
+    ann.play(5)
+    ann.expect_status("Bob is thinking")
+    before = ann.page.locator("noughts-board").bounding_box()
+    ann.press("Resign")
+    for button in ("Yes, resign", "No, play on"):
+        box = ann.button(button).bounding_box()
+        assert box
+        assert 0 <= box["y"] <= height - box["height"]
+    assert ann.page.evaluate("scrollY") == 0
+    assert ann.page.locator("noughts-board").bounding_box() == before
+    ann.press("No, play on")
+    ann.force_click(1)
+    prompt = ann.page.get_by_test_id("prompt")
+    expect(prompt).to_have_text("It is not your turn: Bob is to move.")
+    expect(prompt).to_be_in_viewport(ratio=1)
+    assert ann.page.locator("noughts-board").bounding_box() == before
+
+
+@pytest.mark.parametrize("size", [(390, 844), (360, 740), (1280, 800)])
+def test_the_board_is_seen_with_text_of_twice_the_size(users: Users, size: tuple[int, int]) -> None:
+    width, height = size
+    ann = users.new_user(viewport={"width": width, "height": height})
+    ann.page.add_init_script(ENLARGE)
+    ann.open("/")
+    ann.expect_status("Your move")
+    expect(ann.page.locator("noughts-board")).to_be_in_viewport(ratio=1)
+
+
 def test_a_game_is_printed_as_its_board(users: Users) -> None:
     ann = users.new_user()
     ann.open("/play/1526?first=X&level=medium")

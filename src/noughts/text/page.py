@@ -62,7 +62,7 @@ PAGE_SENTENCES = {
     "page.exactly": "How strong exactly?",
     "page.results": "You: {won} won, {drawn} drawn, {lost} lost.",
     "page.friend": "Play a friend",
-    "page.friend_about": "The game begins when they have opened the link. No account needed.",
+    "page.friend_about": "The game begins when they take their seat. No account needed.",
     "page.get_link": "Get a link",
     "page.this_screen": "On this screen",
     "page.options": "Name and marks",
@@ -83,6 +83,7 @@ PAGE_SENTENCES = {
     "page.coach_thinks": "The coach is thinking…",
     "page.coach_waits": "The coach helps when it is your turn.",
     "page.no_advice": "No comments: {why}",
+    "page.best": "best",
     "page.worth_win": "wins in {distance}",
     "page.worth_draw": "draw",
     "page.worth_loss": "loses in {distance}",
@@ -116,7 +117,9 @@ PAGE_SENTENCES = {
     "page.export": "Export",
     "page.delete": "Delete…",
     "page.delete_question": "Delete your games?",
-    "page.delete_about": "The list and the results in this browser go; games on the server stay.",
+    "page.delete_about": (
+        "This deletes the games and results in this browser. Games on the server are kept."
+    ),
     "page.delete_yes": "Delete",
     "page.cancel": "Cancel",
     # A game with a friend
@@ -153,12 +156,15 @@ PAGE_SENTENCES = {
     "page.wait_friend": "Waiting for your friend",
     "page.wait_opponent": "Waiting for an opponent",
     "page.wait_player": "Waiting for a player",
-    "page.invitation_used": "This invitation is not valid, or somebody has used it.",
+    "page.invitation_used": (
+        "This invitation is not valid, or somebody has used it. Ask your friend for a new link."
+    ),
     "page.invitation_used_watching": (
         "Somebody has used this invitation, so you can only watch. Ask your friend for a new link."
     ),
-    "page.no_invitation": (
-        "The end of this link is missing (# and what follows): you can only watch. Ask for all of it."
+    "page.link_incomplete": (
+        "The end of this link is missing: # and the 32 characters after it. Ask your friend for the "
+        "whole link. Without it, you can only watch."
     ),
     "page.watching": "You are watching.",
     "page.watching_count": "{count} watching",
@@ -185,7 +191,7 @@ PAGE_SENTENCES = {
     "page.asked_take_back": "Asked {player} to allow it.",
     "page.offered_rematch": "Waiting for {player} to agree.",
     "page.declined": "{player} declined.",
-    "page.lapsed": "The game went on, so {player} no longer has to answer.",
+    "page.lapsed": "The game has moved on, so {player} no longer needs to answer.",
     "page.moved_on": "This game has moved on in another window; here it is now.",
     "page.rematch_on": "The rematch has started.",
     # The connection
@@ -197,7 +203,6 @@ PAGE_SENTENCES = {
     "page.command_waits": "The server cannot be reached. Trying again…",
     "page.will_retry": "Trying again…",
     "page.try_again": "Try again",
-    "page.try_in": "Try again in {seconds} s.",
     # The lobby
     "page.lobby_about": "Play with anyone who is here, or watch.",
     "page.open_games": "Waiting for an opponent",
@@ -214,6 +219,7 @@ PAGE_SENTENCES = {
     "page.theme_dark": "Dark",
     "page.sounds": "Sounds",
     "page.celebration": "Celebrate a win",
+    "page.digits": "Play with the keys 1 to 9",
     "page.keys": "Keys",
     "page.key_digits": "1 to 9",
     "page.does_digits": "place your mark on that cell",
@@ -226,10 +232,11 @@ PAGE_SENTENCES = {
     "page.done": "Done",
     # The page itself
     "page.one_moment": "One moment…",
-    "page.lost": "Nothing here",
+    "page.lost": "Page not found",
     "page.to_start": "Back to the board",
     "page.outdated": "This page is out of date: the server has a newer version.",
     "page.failed": "Something went wrong on this page.",
+    "page.not_loaded": "This part of the page could not be loaded.",
     "page.updated": "A new version is ready.",
     "page.reload": "Reload",
 }

@@ -6,6 +6,7 @@ import {
   button,
   capitalised,
   h,
+  load,
   memory,
   s,
   say,
@@ -25,7 +26,7 @@ import {
 
 /**
  * The coach's label of a cell.
- * @typedef {{result: "win" | "draw" | "loss", sign: string, words: string}} Label
+ * @typedef {{result: "win" | "draw" | "loss", sign: string, words: string, isBest?: boolean}} Label
  */
 
 /**
@@ -83,7 +84,7 @@ export const lineName = (line) =>
  * <noughts-board> shows a view, and dispatches `play` when a cell is chosen and `look` when one is pointed at
  * or left. It does not check whether a move is legal.
  */
-export class NoughtsBoard extends HTMLElement {
+class NoughtsBoard extends HTMLElement {
   #view = EMPTY;
   /** @type {HTMLButtonElement[]} */
   #cells = [];
@@ -102,6 +103,7 @@ export class NoughtsBoard extends HTMLElement {
         class: "cell",
         "data-cell": cell,
         tabindex: cell ? -1 : 0,
+        "aria-describedby": "advice", // of the coach, while it is shown
       }),
     );
     const rows = [0, 3, 6].map((at) =>
@@ -112,20 +114,20 @@ export class NoughtsBoard extends HTMLElement {
       this.#strike, // behind the marks
       h("div", { role: "grid", class: "grid", "aria-label": say("page.board") }, ...rows),
     );
-    this.addEventListener("click", (event) => this.#tell("play", cellOf(event)));
+    this.addEventListener("click", (event) => this.#dispatch("play", cellOf(event)));
     this.addEventListener("keydown", (event) => this.#walk(event));
     this.addEventListener("focusin", (event) => {
       this.#rove(cellOf(event));
-      this.#tell("look", cellOf(event));
+      this.#dispatch("look", cellOf(event));
     });
-    this.addEventListener("focusout", () => this.#tell("look", null));
+    this.addEventListener("focusout", () => this.#dispatch("look", null));
     // Holding a finger on a cell looks at it; sliding off again does not play it.
-    this.addEventListener("pointerdown", (event) => this.#tell("look", cellOf(event)));
+    this.addEventListener("pointerdown", (event) => this.#dispatch("look", cellOf(event)));
     this.addEventListener(
       "pointerover",
-      (event) => event.pointerType === "mouse" && this.#tell("look", cellOf(event)),
+      (event) => event.pointerType === "mouse" && this.#dispatch("look", cellOf(event)),
     );
-    this.addEventListener("pointerleave", () => this.#tell("look", this.focused));
+    this.addEventListener("pointerleave", () => this.#dispatch("look", this.focused));
     this.#render();
   }
 
@@ -166,6 +168,7 @@ export class NoughtsBoard extends HTMLElement {
         isLate ||= drawing.includes("answer");
       }
       element.classList.toggle("waits", waits);
+      element.classList.toggle("best", !mark && Boolean(label?.isBest));
       element.classList.toggle("last", cell === last && !won.length);
       element.classList.toggle("faded", won.length > 0 && !won.includes(cell));
       setAttribute(element, "data-mark", mark);
@@ -189,6 +192,7 @@ export class NoughtsBoard extends HTMLElement {
     const said = [mark ?? say("page.free")];
     if (waits) said.push(say("page.on_its_way"));
     if (!mark && label) said.push(label.words);
+    if (!mark && label?.isBest) said.push(say("page.best"));
     if (this.#view.lines.flat().includes(cell)) said.push(say("page.in_winning_line"));
     else if (cell === this.#view.last) said.push(say("page.last_move"));
     return say("page.cell", { cell: capitalised(cellName(cell)), held: said.join(", ") });
@@ -236,7 +240,7 @@ export class NoughtsBoard extends HTMLElement {
   }
 
   /** @param {"play" | "look"} what @param {number | null} cell */
-  #tell(what, cell) {
+  #dispatch(what, cell) {
     if (what === "play" && cell === null) return;
     this.dispatchEvent(new CustomEvent(what, { detail: { cell } }));
   }
@@ -296,7 +300,7 @@ customElements.define("noughts-board", NoughtsBoard);
  */
 
 /**
- * @typedef {object} Prompt a question or a message below the buttons
+ * @typedef {object} Prompt a question or a message, in place of the note
  * @property {Words} words
  * @property {Action[]} choices
  * @property {boolean} [isSaid] whether it has been announced
@@ -347,7 +351,13 @@ export class GameView {
     this.#board.addEventListener("look", (event) => look(/** @type {CustomEvent} */ (event).detail.cell));
     this.#drawer = h(
       "details",
-      { class: "drawer", ontoggle: () => this.#logEvents() },
+      {
+        class: "drawer",
+        ontoggle: () => {
+          memory.set("events", this.#drawer.open ? "open" : null);
+          this.#logEvents();
+        },
+      },
       h("summary", {}, say("page.events")),
     );
     this.#drawer.open = memory.get("events") === "open";
@@ -356,7 +366,15 @@ export class GameView {
       h(
         "div",
         { class: `game ${kind}` },
-        h("div", { class: "play" }, this.#status, ...head, this.#note, this.#board, this.#row, this.#prompt),
+        h(
+          "div",
+          { class: "play" },
+          this.#status,
+          ...head,
+          h("div", { class: "slot" }, this.#note, this.#prompt),
+          this.#board,
+          this.#row,
+        ),
         this.side,
         this.#drawer,
       ),
@@ -396,7 +414,7 @@ export class GameView {
    * @param {Element} below @param {Element} beside
    */
   insert(below, beside) {
-    this.#prompt.before(below);
+    this.#row.after(below);
     this.side.prepend(beside);
   }
 
@@ -406,7 +424,7 @@ export class GameView {
   }
 
   /** Announce something with what is shown next. @param {string} sentence */
-  tell(sentence) {
+  announceNext(sentence) {
     this.#announcer.add(sentence);
   }
 
@@ -454,14 +472,15 @@ export class GameView {
   #showPrompt({ words: said, choices }) {
     const wanted = JSON.stringify([text(said), choices.map(({ key }) => key)]);
     if (this.#prompt.dataset.shows === wanted) return;
-    const isNew = choices.length > 0;
     const hadFocus = this.#prompt.contains(document.activeElement);
     this.#prompt.dataset.shows = wanted;
     this.#prompt.replaceChildren(
       h("p", {}, ...said),
       ...choices.map(({ key, act, label = say(`page.${key}`) }) => button(label, act)),
     );
-    if (hadFocus && !isNew) this.focusStatus();
+    this.#note.hidden = text(said) !== "";
+    if (choices.length) this.#prompt.scrollIntoView({ block: "nearest" });
+    else if (hadFocus) this.focusStatus();
   }
 
   /** Focus the last answer to a question, which changes nothing. */
@@ -475,28 +494,27 @@ export class GameView {
    * @param {KeyboardEvent} event
    */
   #key(event) {
+    const isDigit = /^[1-9]$/.test(event.key) && memory.get("digits") !== false;
     const isTyping =
       event.target instanceof Element &&
       event.target.closest("input:not([type=radio]), textarea, select, dialog");
     if (isTyping || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Escape") {
       this.#scene?.prompt?.choices.find(({ isCancel }) => isCancel)?.act();
-    } else if (/^[1-9]$/.test(event.key)) {
+    } else if (isDigit) {
       event.preventDefault();
       this.#play(Number(event.key) - 1);
     }
   }
 
   async #logEvents() {
-    const { open } = this.#drawer;
-    memory.set("events", open ? "open" : null);
-    if (!open || !this.#scene) return;
-    const { showEvents } = await import("./event_log.js");
-    showEvents(this.#drawer, this.#scene.events);
+    if (!this.#drawer.open || !this.#scene) return;
+    const log = await load(() => import("./event_log.js"));
+    log?.showEvents(this.#drawer, this.#scene.events);
   }
 }
 
-const TOGETHER_MS = 60; // what happens within this time is announced together
+const GATHER_MS = 60; // what happens within this time is announced together
 
 /** Announces each move, and then the status on the screen. */
 class Announcer {
@@ -515,7 +533,7 @@ class Announcer {
     }
     this.#news += newsOf(before, now);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.say(""), TOGETHER_MS);
+    this.#timer = setTimeout(() => this.say(""), GATHER_MS);
   }
 
   /** @param {string} sentence */

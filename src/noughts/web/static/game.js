@@ -218,7 +218,6 @@ export function formatEvent(event) {
 
 /** The address of a game, without the part where the page is mounted. @param {LocalGame} local */
 export function addressOf({ moves, first, level, you }) {
-  if (!moves.length && level && first === "X" && you === "X") return "/";
   const more = level ? `&level=${level}${you === "O" ? "&you=O" : ""}` : "";
   return `/play/${moves.map((cell) => cell + 1).join("")}?first=${first}${more}`;
 }

@@ -23,10 +23,12 @@ import {
   h,
   levelName,
   link,
+  load,
   memory,
   message,
   say,
   words,
+  yourResults,
 } from "./page.js";
 
 /**
@@ -52,6 +54,8 @@ export function mount(place, _handoff, played) {
   }
 }
 
+const records = () => import("./records.js");
+
 /** @param {Partial<LocalGame>} wanted @returns {LocalGame} */
 const newGame = (wanted) => ({
   moves: [],
@@ -75,6 +79,9 @@ function parse(played, given) {
   gameOf(moves, first);
   return { moves, first, level, you: mark(given.get("you")) };
 }
+
+/** Whether a game is what the first page begins with, so that its address need not say it. @param {LocalGame} local */
+const isFirst = (local) => addressOf(local) === addressOf(newGame({}));
 
 /** @param {string | null} given @returns {Mark} */
 function mark(given) {
@@ -130,8 +137,7 @@ class Home {
       friendCard((wanted) => this.#start(wanted)),
       this.#yours,
     );
-    if (memory.get("games")?.length)
-      import("./records.js").then(({ fillCard }) => fillCard(this.#yours)).catch(() => {});
+    if (memory.get("games")?.length) load(records).then((found) => found?.fillCard(this.#yours));
   }
 
   leave() {
@@ -166,7 +172,7 @@ class Home {
     this.#said = "";
     this.#decided = "";
     const game = this.#game;
-    history.replaceState(null, "", BASE + addressOf(local));
+    history.replaceState(null, "", BASE + (isFirst(local) ? "/" : addressOf(local)));
     this.#show();
     const mover = active(game);
     if (mover && !this.#you.includes(mover)) this.#timer = setTimeout(() => this.#answer(), THINKING_MS);
@@ -196,15 +202,20 @@ class Home {
     const isYours = this.#you.includes(turn(game));
     const refusal = whyNot(game, cell, turn(game)) ?? (isYours ? null : "notYourTurn");
     if (!refusal) return this.#place(cell);
-    this.#said = say(`page.refused_${refusal}`, { player: this.#called(turn(game)) });
-    this.#view.say(this.#said);
+    this.#say(say(`page.refused_${refusal}`, { player: this.#called(turn(game)) }));
+  }
+
+  /** Show a message until the game goes on. @param {string} sentence */
+  #say(sentence) {
+    this.#said = sentence;
+    this.#view.say(sentence);
     this.#show();
   }
 
   /** Give the game up, and start another. */
   #startAgain() {
     const before = this.#local;
-    import("./records.js").then(({ dropGame }) => dropGame(before)).catch(() => {});
+    load(records).then((found) => found?.dropGame(before));
     this.#start({ level: before.level, you: before.you });
   }
 
@@ -217,7 +228,7 @@ class Home {
   #takeBack() {
     const { moves } = this.#local;
     const taker = this.#taker;
-    this.#view.tell(say("page.took_back", { player: capitalised(this.#called(taker)) }));
+    this.#view.announceNext(say("page.took_back", { player: capitalised(this.#called(taker)) }));
     this.#change(moves.slice(0, turn(this.#game) === taker ? -2 : -1));
   }
 
@@ -235,32 +246,23 @@ class Home {
   async #record(before) {
     const local = this.#local;
     const game = this.#game;
-    try {
-      const { fillCard, keepGame } = await import("./records.js");
-      keepGame(local, before, game);
-      const { celebrate, tick } = await import("./celebration.js");
-      if (this.#local !== local || this.#view.isLeft) return;
-      if (!game.over) return tick();
-      celebrate(this.#outcome(game), document.body);
-      this.#decide();
-      fillCard(this.#yours);
-    } catch {
-      // The server is gone, and the browser did not keep the page: the game goes on without this.
-    }
+    const found = await load(records);
+    found?.keepGame(local, before, game);
+    const celebration = await load(() => import("./celebration.js"));
+    if (this.#local !== local || this.#view.isLeft) return;
+    if (!game.over) return celebration?.tick();
+    celebration?.celebrate(this.#outcome(game), document.body);
+    this.#decide();
+    found?.fillCard(this.#yours);
   }
 
   /** Say what decided the game. */
   async #decide() {
     const local = this.#local;
-    try {
-      const { turningPoint } = await import("./turning_point.js");
-      const decided = await turningPoint(this.#game, (mark) => this.#called(mark));
-      if (this.#local !== local) return;
-      this.#decided = decided;
-      this.#show();
-    } catch {
-      // as above
-    }
+    const found = await load(() => import("./turning_point.js"));
+    if (this.#local !== local || !found) return;
+    this.#decided = found.turningPoint(this.#game, (mark) => this.#called(mark));
+    this.#show();
   }
 
   /** @param {Game} game @returns {"won" | "lost" | "drawn"} */
@@ -355,8 +357,12 @@ class Home {
 
   /** Turn the coach or the review on or off. @param {"coach" | "review"} what */
   async #assist(what) {
-    const { Assistant } = await import("./coach.js");
-    this.#assistant ??= new Assistant(this.#view, () => this.#show());
+    const coach = await load(
+      () => import("./coach.js"),
+      (sentence) => this.#say(sentence),
+    );
+    if (!coach) return;
+    this.#assistant ??= new coach.Assistant(this.#view, () => this.#show());
     if (what === "coach") this.#assistant.toggleCoach();
     else this.#assistant.toggleReview(this.#game, (mark) => this.#called(mark));
   }
@@ -364,8 +370,8 @@ class Home {
 
 /** How a level plays, and your results; the exact figure is elsewhere. @param {string} level */
 function aboutLevel(level) {
-  const { won = 0, drawn = 0, lost = 0 } = memory.get("results")?.[level] ?? {};
-  const results = won + drawn + lost ? `${say("page.results", { won, drawn, lost })} ` : "";
+  const found = yourResults(level);
+  const results = found ? `${say("page.results", found)} ` : "";
   return [`${say(`page.about_${level}`)} ${results}`, link("/bots", say("page.exactly"), "")];
 }
 
@@ -373,8 +379,12 @@ function aboutLevel(level) {
 function friendCard(start) {
   const said = h("p", { class: "said", role: "alert" });
   const invite = async () => {
-    const { createGame, complain } = await import("./friends.js");
-    await createGame({ opponent: "friend" }).catch((error) => complain(said, error));
+    said.textContent = "";
+    const friends = await load(
+      () => import("./friends.js"),
+      (sentence) => (said.textContent = sentence),
+    );
+    await friends?.createGame().catch((error) => friends.complain(said, error));
   };
   return h(
     "section",

@@ -5,6 +5,7 @@
  * @typedef {Node | string | number | null | false | undefined} Child
  * @typedef {Record<string, Node | string | number>} Values what fills the placeholders of a sentence
  * @typedef {(Node | string)[]} Words a sentence, in which names are elements of their own
+ * @typedef {{won: number, drawn: number, lost: number, streak: number, best: number}} Results
  * @typedef {() => void} Leave
  * @typedef {{mount: (place: HTMLElement, handoff: unknown, ...parts: string[]) => Leave | void}} Screen
  */
@@ -13,15 +14,16 @@
  * What the server has made from the library.
  * @type {{levels: Record<string, string>, chances: Record<string, number[][]>, sentences: Record<string, string>}}
  */
-export const data = await readData();
+export const data = await readData("data.json").catch((error) => {
+  document.getElementById("unloaded")?.classList.add("failed");
+  throw error;
+});
 
-async function readData() {
-  try {
-    return await (await fetch(new URL("data.json", import.meta.url))).json();
-  } catch (error) {
-    document.getElementById("unloaded")?.removeAttribute("hidden");
-    throw error;
-  }
+/** @param {string} file */
+export async function readData(file) {
+  const answer = await fetch(new URL(file, import.meta.url));
+  if (!answer.ok) throw new Error(`${file} could not be loaded`);
+  return answer.json();
 }
 
 /** The levels, from the weakest. */
@@ -210,7 +212,7 @@ const storageOf = (storage) => ({
   /** @param {string} key @returns {any} */
   get(key) {
     try {
-      return JSON.parse(storage().getItem(`noughts.${key}`) ?? "null");
+      return JSON.parse(storage().getItem(`noughts${BASE}.${key}`) ?? "null");
     } catch {
       return null;
     }
@@ -218,8 +220,8 @@ const storageOf = (storage) => ({
   /** @param {string} key @param {unknown} value null removes it */
   set(key, value) {
     try {
-      if (value === null) storage().removeItem(`noughts.${key}`);
-      else storage().setItem(`noughts.${key}`, JSON.stringify(value));
+      if (value === null) storage().removeItem(`noughts${BASE}.${key}`);
+      else storage().setItem(`noughts${BASE}.${key}`, JSON.stringify(value));
     } catch {
       // not stored then
     }
@@ -240,6 +242,15 @@ export function yourName() {
   return typeof kept === "string" && kept.length <= MAX_NAME_CHARACTERS ? kept.trim() : "";
 }
 
+/** @type {(keyof Results)[]} */
+export const RESULTS = ["won", "drawn", "lost", "streak", "best"];
+
+/** Your results at a level; null if there are none. @param {string} level @returns {Results | null} */
+export function yourResults(level) {
+  const kept = memory.get("results")?.[level];
+  return RESULTS.every((key) => Number.isSafeInteger(kept?.[key])) ? kept : null;
+}
+
 // Screens
 
 /** @type {[RegExp, () => Promise<Screen>][]} */
@@ -256,6 +267,9 @@ const place = /** @type {HTMLElement} */ (document.getElementById("screen"));
 /** @type {Leave} */
 let leave = () => {};
 let visit = 0;
+
+/** The number of the visit to this screen, by which late answers notice that they are for an earlier one. */
+export const currentVisit = () => visit;
 
 /** @param {string} title */
 export const setTitle = (title) => (document.title = title ? `${title} · noughts` : "noughts");
@@ -281,18 +295,14 @@ async function show(handoff = null) {
   const found = SCREENS.find(([pattern]) => pattern.test(path));
   /** @type {Screen} */
   let screen = { mount: lost };
-  try {
-    if (found) screen = await found[1]();
-  } catch {
-    screen = { mount: unreachable };
-  }
+  if (found) screen = (await load(found[1])) ?? { mount: missing };
   if (mine !== visit) return; // navigated elsewhere in the meantime
   setTitle("");
   place.replaceChildren();
   try {
     leave = screen.mount(place, handoff, ...(found?.[0].exec(path)?.slice(1) ?? [])) ?? (() => {});
   } catch (error) {
-    unreachable(place, say("page.failed"));
+    failing(place, say("page.failed"));
     throw error;
   }
 }
@@ -300,15 +310,16 @@ async function show(handoff = null) {
 /** @param {HTMLElement} where */
 const lost = (where) => message(where, say("page.lost"), link("/", say("page.to_start")));
 
-/** @param {HTMLElement} where @param {unknown} why */
-function unreachable(where, why) {
+/** @param {HTMLElement} where */
+const missing = (where) => failing(where, say("page.not_loaded"));
+
+/** @param {HTMLElement} where @param {string} why */
+const failing = (where, why) =>
   message(
     where,
-    typeof why === "string" ? why : say("page.unreachable"),
+    why,
     button(say("page.try_again"), () => location.reload()),
   );
-  checkVersion();
-}
 
 document.addEventListener("click", (event) => {
   const anchor = event.target instanceof Element && event.target.closest("a");
@@ -319,57 +330,109 @@ document.addEventListener("click", (event) => {
   go(anchor.pathname.slice(BASE.length) + anchor.search + anchor.hash);
 });
 addEventListener("popstate", () => show().then(focusTitle));
-document
-  .getElementById("settings")
-  ?.addEventListener("click", async () => (await import("./settings.js")).open());
+document.getElementById("settings")?.addEventListener("click", async () => {
+  const settings = await load(() => import("./settings.js"), notify);
+  settings?.open();
+});
 
-// Versions: an old page and a new server
+// Parts that cannot be loaded, and versions: an old page and a new server
 
-for (const kind of ["error", "unhandledrejection"]) addEventListener(kind, failed);
-
-/** Offer to reload a page that has failed: a part of it could not be loaded, or it does not understand the server. */
-function failed() {
-  offerReload(say("page.failed"));
-  checkVersion();
-}
-
-/** Offer to reload the page if the server has another version of it. */
-export async function checkVersion() {
+/**
+ * Load a part of the page. It is null if the server is away, which is said to the player if there is a place
+ * for it; or if the server does not have the part, and the player is asked to reload.
+ * @template T
+ * @param {() => Promise<T>} part @param {(sentence: string) => void} away
+ * @returns {Promise<T | null>}
+ */
+export async function load(part, away = () => {}) {
   try {
-    const answer = await fetch(`${BASE}/worker.js`, { cache: "no-store" });
-    if (answer.ok && !(await answer.text()).includes(VERSION)) offerReload(say("page.outdated"));
+    return await part();
   } catch {
-    // offline
+    const isThere = await checkVersion(say("page.not_loaded"));
+    if (!isThere) away(say("page.unreachable"));
+    return null;
   }
 }
 
-/** @param {string} sentence */
-function offerReload(sentence) {
-  const bar = /** @type {HTMLElement} */ (document.getElementById("news"));
-  bar.replaceChildren(h("p", { role: "alert" }, sentence), button(say("page.reload"), reload));
+for (const kind of ["error", "unhandledrejection"])
+  addEventListener(kind, async () => {
+    const isThere = await checkVersion(say("page.failed"));
+    if (!isThere) notify(say("page.failed"));
+  });
+
+/**
+ * Ask the player to reload the page if the server has another version of it, or else for the reason given.
+ * False if the server is away: then nothing could be loaded.
+ */
+export async function checkVersion(why = "") {
+  const isOld = await isOutdated();
+  const sentence = isOld ? say("page.outdated") : why;
+  if (isOld !== null && sentence) notify(sentence, button(say("page.reload"), reload));
+  return isOld !== null;
 }
 
-/** Start the worker of the new version, if there is one, and load the page again. */
+/** Whether the server has another version of the page, or null if it is away. */
+async function isOutdated() {
+  try {
+    const answer = await fetch(`${BASE}/worker.js`, { cache: "no-store" });
+    return answer.ok ? !(await answer.text()).includes(VERSION) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Say something above the screen. @param {string} sentence @param {...Element} actions */
+function notify(sentence, ...actions) {
+  const bar = /** @type {HTMLElement} */ (document.getElementById("news"));
+  bar.replaceChildren(h("p", { role: "alert" }, sentence), ...actions);
+  if (!actions.length) addEventListener("online", () => bar.replaceChildren(), { once: true });
+}
+
+/**
+ * Start the worker of the new version and load the page again; without a worker, if the new one could not be
+ * installed and the old one would only bring the old page back.
+ */
 async function reload() {
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.update().catch(() => {}); // offline
   const worker = registration?.waiting ?? registration?.installing;
-  if (!worker) return location.reload();
+  const reloadWithout = async () => {
+    if (await isOutdated()) await registration?.unregister();
+    location.reload();
+  };
+  if (!worker) return reloadWithout();
   navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+  worker.addEventListener("statechange", () => worker.state === "redundant" && reloadWithout());
   worker.postMessage("activate");
 }
 
 /** Keep the page for visits without a network; browsers allow it on https and localhost. */
 async function keepOffline() {
-  if (!("serviceWorker" in navigator)) return;
+  if (!("serviceWorker" in navigator)) return loadAll();
   const registration = await navigator.serviceWorker.register(`${BASE}/worker.js`);
-  if (registration.waiting) offerReload(say("page.updated"));
-  registration.addEventListener("updatefound", () => {
+  if (registration.waiting) offerUpdate();
+  const watch = () => {
     const worker = registration.installing;
     worker?.addEventListener("statechange", () => {
-      if (worker.state === "installed" && registration.active) offerReload(say("page.updated"));
+      if (worker.state === "installed" && registration.active) offerUpdate();
     });
-  });
+  };
+  watch();
+  registration.addEventListener("updatefound", watch);
 }
+
+const offerUpdate = () => notify(say("page.updated"), button(say("page.reload"), reload));
+
+/** Load what this page may need later, while there is a network. */
+const loadAll = () =>
+  Promise.all([
+    import("./records.js"),
+    import("./celebration.js"),
+    import("./coach.js"),
+    import("./friends.js"),
+    import("./settings.js"),
+    import("./event_log.js"),
+    import("./turning_point.js"),
+  ]);
 
 show().then(() => keepOffline().catch(() => {})); // which is optional

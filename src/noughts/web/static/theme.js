@@ -1,10 +1,12 @@
 // Runs before the first paint, so that a dark page never flashes white.
 {
+  const { src } = /** @type {HTMLScriptElement} */ (document.currentScript);
+  const [base] = new URL(src).pathname.split("/static/");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const applyTheme = () => {
     let theme = null;
     try {
-      theme = JSON.parse(localStorage.getItem("noughts.theme") ?? "null");
+      theme = JSON.parse(localStorage.getItem(`noughts${base}.theme`) ?? "null");
     } catch {
       // no stored choice: use the system's
     }

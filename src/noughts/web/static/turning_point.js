@@ -2,35 +2,26 @@
 
 import { cellName, lineName } from "./board.js";
 import { classOf, gameOf, other, turn } from "./game.js";
-import { say } from "./page.js";
+import { readData, say } from "./page.js";
 
 /**
  * @typedef {import("./game.js").Game} Game
  * @typedef {import("./game.js").Mark} Mark
  */
 
-/** @type {Promise<Record<string, Record<number, string>>> | null} */
-let loading = null;
-
-/** The mistakes of every open position, with the cells and lines of the class of its images. */
-async function mistakes() {
-  loading ??= fetch(new URL("mistakes.json", import.meta.url)).then((answer) => answer.json());
-  try {
-    return await loading;
-  } catch (error) {
-    loading = null;
-    throw error;
-  }
-}
+/**
+ * The mistakes of every open position, with the cells and lines of the class of its images.
+ * @type {Record<string, Record<number, string>>}
+ */
+const mistakes = await readData("mistakes.json");
 
 /** @param {Game} game @param {(mark: Mark) => string} called */
-export async function turningPoint({ moves, first, winner }, called) {
-  const known = await mistakes();
+export function turningPoint({ moves, first, winner }, called) {
   for (let number = moves.length; number > 0; number--) {
     const before = gameOf(moves.slice(0, number - 1), first);
     const cell = moves[number - 1];
     const { text, cells } = classOf(before);
-    const found = known[text]?.[cells.indexOf(cell)];
+    const found = mistakes[text]?.[cells.indexOf(cell)];
     if (!found) continue;
     const mover = turn(before);
     const mistake = found.replace(/\{(\w)(\w+)\}/g, (_, kind, at) => {
