@@ -1,8 +1,23 @@
 /** Your games, kept in this browser: open ones to continue, results at each level, and the history. */
 
-import { at, get, Refusal } from "./api.js";
-import { active, addressOf, fold, gameOf, turn } from "./game.js";
-import { BASE, LEVELS, button, focusTitle, h, levelName, link, memory, name, say, setTitle } from "./page.js";
+import { at, GAME_ID, get, Refusal } from "./api.js";
+import { active, addressOf, fold, gameOf, MARKS, turn } from "./game.js";
+import {
+  BASE,
+  LEVELS,
+  RESULTS,
+  button,
+  focusTitle,
+  h,
+  levelName,
+  link,
+  memory,
+  name,
+  s,
+  say,
+  setTitle,
+  yourResults,
+} from "./page.js";
 import { opponentName } from "./seats.js";
 
 /**
@@ -10,6 +25,7 @@ import { opponentName } from "./seats.js";
  * @typedef {import("./game.js").Game} Game
  * @typedef {import("./game_client.js").Known} Known
  * @typedef {import("./game.js").LocalGame} LocalGame
+ * @typedef {import("./page.js").Results} Results
  * @typedef {"won" | "lost" | "drawn" | "over"} Result "over" is the end of a game between two people here
  */
 
@@ -21,13 +37,14 @@ import { opponentName } from "./seats.js";
  * @property {LocalGame} [local]
  * @property {string} [id]
  * @property {string | null} [opponent]
+ * @property {boolean} [isWaiting] whether nobody has joined yet
  * @property {boolean} [isYourMove]
+ * @property {(Mark | null)[]} [cells] the board of a game on the server
  */
-
-/** @typedef {{won: number, drawn: number, lost: number, streak: number, best: number}} Results */
 
 const MAX_GAMES = 200;
 const SHOWN_ON_CARD = 3;
+const REFRESH_INTERVAL_MS = 10_000;
 
 /** @returns {GameRecord[]} the newest first */
 function records() {
@@ -39,11 +56,11 @@ function records() {
 function isRecord(kept) {
   if (!Number.isFinite(kept?.at) || ![null, "won", "lost", "drawn", "over"].includes(kept.result))
     return false;
-  if (!kept.local) return typeof kept.id === "string";
-  const { moves, first, level } = kept.local;
+  if (!kept.local) return GAME_ID.test(kept.id) && ["string", "object"].includes(typeof kept.opponent);
+  const { moves, first, level, you } = kept.local;
   try {
     gameOf(moves, first);
-    return level === null || LEVELS.includes(level);
+    return MARKS.includes(first) && MARKS.includes(you) && (level === null || LEVELS.includes(level));
   } catch {
     return false;
   }
@@ -77,7 +94,8 @@ const isOpenAt =
  * @param {LocalGame} local @param {LocalGame} before @param {Game} game
  */
 export function keepGame(local, before, game) {
-  if (!local.moves.length) return dropGame(before);
+  const yours = local.level && local.first !== local.you ? 2 : 1; // the first move that is not the computer's
+  if (local.moves.length < yours) return dropGame(before);
   const result = game.over ? resultOf(game, local.level ? [local.you] : []) : null;
   keep({ at: Date.now(), result, local }, isOpenAt(before, local));
   if (result && result !== "over" && local.level) count(local.level, result);
@@ -90,13 +108,17 @@ export const dropGame = (local) => drop(isOpenAt(local));
 export function keepOnlineGame(id, known) {
   const { game, you } = known;
   const mover = active(game);
-  const isYourMove = game.ready && mover !== null && you.includes(mover);
-  const result = game.over ? resultOf(game, you) : null;
-  const opponent = opponentName(known);
   const kept = records().find((one) => one.id === id);
-  const isNews =
-    !kept || kept.result !== result || kept.isYourMove !== isYourMove || kept.opponent !== opponent;
-  if (isNews) keep({ at: Date.now(), result, id, opponent, isYourMove }, (one) => one.id === id);
+  const now = {
+    result: game.over ? resultOf(game, you) : null,
+    id,
+    opponent: opponentName(known),
+    isWaiting: !game.ready && !game.over,
+    isYourMove: game.ready && mover !== null && you.includes(mover),
+    cells: game.cells,
+  };
+  const isNews = JSON.stringify({ ...kept, ...now }) !== JSON.stringify(kept);
+  if (isNews) keep({ ...now, at: Date.now() }, (one) => one.id === id);
 }
 
 /** @param {Game} game @param {Mark[]} you @returns {Result} */
@@ -107,26 +129,56 @@ function resultOf({ winner }, you) {
 
 /** @param {string} level @param {"won" | "lost" | "drawn"} result */
 function count(level, result) {
-  const all = memory.get("results") ?? {};
-  /** @type {Results} */
-  const { won, drawn, lost, streak, best } = { won: 0, drawn: 0, lost: 0, streak: 0, best: 0, ...all[level] };
-  const unbeaten = result === "lost" ? 0 : streak + 1;
-  memory.set("results", {
-    ...all,
-    [level]: {
-      won: won + Number(result === "won"),
-      drawn: drawn + Number(result === "drawn"),
-      lost: lost + Number(result === "lost"),
-      streak: unbeaten,
-      best: Math.max(best, unbeaten),
-    },
-  });
+  const before = yourResults(level) ?? { won: 0, drawn: 0, lost: 0, streak: 0, best: 0 };
+  const streak = result === "lost" ? 0 : before.streak + 1;
+  const now = { ...before, [result]: before[result] + 1, streak, best: Math.max(before.best, streak) };
+  memory.set("results", { ...allResults(), [level]: now });
 }
 
-/** Bring the records of open games on the server up to date; forget those that are gone. */
-async function refresh() {
+const allResults = () =>
+  Object.fromEntries(
+    LEVELS.flatMap((level) => {
+      const found = yourResults(level);
+      return found ? [[level, found]] : [];
+    }),
+  );
+
+/**
+ * Bring the newest open games on the server up to date; forget those that are gone.
+ * @param {number} count
+ */
+async function refresh(count) {
   const open = records().filter(({ id, result }) => id && !result);
-  await Promise.all(open.map(({ id = "" }) => refreshGame(id)));
+  await Promise.all(open.slice(0, count).map(({ id = "" }) => refreshGame(id)));
+}
+
+/**
+ * Show games, and again when they have changed, here or on the server, while an element is on the page.
+ * @param {Element} element @param {() => void} show @param {number} count of those on the server
+ */
+async function follow(element, show, count) {
+  let shown = "";
+  const showChanges = () => {
+    const now = JSON.stringify([records(), allResults()]);
+    if (now !== shown) show();
+    shown = now;
+  };
+  showChanges();
+  while (element.isConnected) {
+    if (!document.hidden) {
+      await refresh(count);
+      showChanges();
+    }
+    await new Promise((resolve) => {
+      const timer = setTimeout(again, REFRESH_INTERVAL_MS);
+      document.addEventListener("visibilitychange", again, { once: true });
+      function again() {
+        clearTimeout(timer);
+        document.removeEventListener("visibilitychange", again);
+        resolve(null);
+      }
+    });
+  }
 }
 
 /** @param {string} id */
@@ -137,19 +189,16 @@ async function refreshGame(id) {
     if (found.you.length) keepOnlineGame(id, { ...found, game: fold(found.events) });
     else drop((one) => one.id === id);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) drop((one) => one.id === id);
+    if (error instanceof Refusal && error.code === "notFound") drop((one) => one.id === id);
   }
 }
 
 // What is shown
 
 /** Fill the card beside the board. @param {HTMLElement} card */
-export async function fillCard(card) {
-  let shown = "";
+export function fillCard(card) {
   const show = () => {
     const { all, open, finished } = sorted();
-    if (JSON.stringify(all) === shown) return;
-    shown = JSON.stringify(all);
     card.replaceChildren(
       h("h2", {}, say("page.games")),
       h("ul", { class: "games" }, ...[...open, ...finished].slice(0, SHOWN_ON_CARD).map(row)),
@@ -157,9 +206,7 @@ export async function fillCard(card) {
     );
     card.hidden = !all.length;
   };
-  show();
-  await refresh();
-  if (card.isConnected) show();
+  follow(card, show, SHOWN_ON_CARD);
 }
 
 function sorted() {
@@ -174,25 +221,25 @@ export function mount(place) {
   place.append(hero);
   const show = () => {
     const { all, open, finished } = sorted();
+    const isEmpty = !all.length && !Object.keys(allResults()).length;
     const hadFocus = hero.contains(document.activeElement);
     hero.replaceChildren(
       h("h1", { tabindex: "-1" }, say("page.games")),
-      h("p", {}, say(all.length ? "page.games_about" : "page.no_games")),
+      h("p", {}, say(isEmpty ? "page.no_games" : "page.games_about")),
       ...section("page.open_ones", open),
       ...resultsTable(),
       ...section("page.history", finished),
       h(
         "div",
         { class: "row" },
-        !all.length && link("/", say("page.play_here"), "btn main"),
-        all.length > 0 && button(say("page.export"), exportAll),
-        all.length > 0 && button(say("page.delete"), () => askToDelete(show)),
+        isEmpty && link("/", say("page.play_here"), "btn main"),
+        !isEmpty && button(say("page.export"), exportAll),
+        !isEmpty && button(say("page.delete"), () => askToDelete(show)),
       ),
     );
     if (hadFocus) focusTitle();
   };
-  show();
-  refresh().then(() => hero.isConnected && show());
+  follow(hero, show, MAX_GAMES);
 }
 
 /** @param {string} title @param {GameRecord[]} games */
@@ -206,27 +253,48 @@ function row(record) {
   const { local, id, result, at: then } = record;
   const address = local ? addressOf(local) : `/game/${id}`;
   const label = say(result ? "page.replay" : "page.continue");
+  const cells = local ? gameOf(local.moves, local.first).cells : (record.cells ?? []);
   return h(
     "li",
     {},
-    h("span", {}, h("strong", {}, opponentOf(record)), h("small", {}, `${standing(record)}, ${ago(then)}`)),
-    h("a", { class: `btn ${result ? "" : "main"}`, href: BASE + address }, label),
+    miniature(cells),
+    h("span", {}, h("strong", {}, opponentOf(record)), h("small", {}, `${stateOf(record)}, ${ago(then)}`)),
+    h("a", { class: `btn ${id && record.isYourMove ? "main" : ""}`, href: BASE + address }, label),
+  );
+}
+
+/** A board as a small drawing. @param {(Mark | null)[]} cells */
+function miniature(cells) {
+  const [x, o] = MARKS.map((mark) =>
+    cells
+      .map((held, cell) => (held === mark ? `M${(cell % 3) * 10} ${Math.floor(cell / 3) * 10}` : ""))
+      .map((from) => from && from + (mark === "X" ? "m2 2 6 6m0-6-6 6" : "m2 5a3 3 0 1 0 6 0a3 3 0 1 0-6 0"))
+      .join(""),
+  );
+  return s(
+    "svg",
+    { class: "miniature", viewBox: "0 0 30 30", "aria-hidden": "true" },
+    s("path", { class: "lattice", d: "M10 1V29M20 1V29M1 10H29M1 20H29" }),
+    s("path", { class: "x", d: x }),
+    s("path", { class: "o", d: o }),
   );
 }
 
 /** @param {GameRecord} record */
-function opponentOf({ local, opponent }) {
-  if (local) return local.level ? levelName(local.level) : say("page.this_screen");
-  return opponent ? name(opponent) : say("page.nobody_yet");
+function opponentOf({ local, isWaiting, opponent }) {
+  if (isWaiting) return say("page.wait_player");
+  if (opponent) return name(opponent);
+  return local?.level ? levelName(local.level) : say("page.this_screen");
 }
 
 /** @param {GameRecord} record */
-function standing({ local, result, isYourMove }) {
+function stateOf({ local, result, isWaiting, isYourMove }) {
   if (result === "over" && local) {
     const { winner } = gameOf(local.moves, local.first);
     return winner ? say("page.won", { player: winner }) : say("page.drawn");
   }
   if (result) return say(`page.result_${result}`);
+  if (isWaiting) return say("page.nobody_yet");
   const isYours = local ? !local.level || turn(gameOf(local.moves, local.first)) === local.you : isYourMove;
   return say(isYours ? "page.your_move_now" : "page.their_move_now");
 }
@@ -243,20 +311,17 @@ function ago(then) {
 }
 
 function resultsTable() {
-  /** @type {Record<string, Results>} */
-  const results = memory.get("results") ?? {};
-  const columns = ["won", "drawn", "lost", "streak", "best"];
-  const levels = LEVELS.filter((level) => results[level]);
-  if (!levels.length) return [];
-  const head = ["level", ...columns.map((key) => `column_${key}`)].map((key) =>
+  const results = Object.entries(allResults());
+  if (!results.length) return [];
+  const head = ["level", ...RESULTS.map((key) => `column_${key}`)].map((key) =>
     h("th", { scope: "col" }, say(`page.${key}`)),
   );
-  const rows = levels.map((level) =>
+  const rows = results.map(([level, found]) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, levelName(level)),
-      ...columns.map((key) => h("td", {}, results[level][/** @type {keyof Results} */ (key)])),
+      ...RESULTS.map((key) => h("td", {}, found[key])),
     ),
   );
   const table = h(
@@ -271,7 +336,7 @@ function resultsTable() {
 
 /** Save everything as a file. */
 function exportAll() {
-  const content = JSON.stringify({ games: records(), results: memory.get("results") ?? {} }, null, 2);
+  const content = JSON.stringify({ games: records(), results: allResults() }, null, 2);
   const anchor = h("a", {
     download: "noughts.json",
     href: URL.createObjectURL(new Blob([content], { type: "application/json" })),
@@ -295,7 +360,7 @@ function askToDelete(changed) {
     ),
   );
   function remove() {
-    for (const key of ["games", "results"]) memory.set(key, null);
+    for (const key of ["games", "results", "invites"]) memory.set(key, null);
     dialog.close();
     changed();
     focusTitle();
