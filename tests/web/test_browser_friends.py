@@ -93,9 +93,14 @@ def test_a_link_that_is_cut_off_says_so(users: Users) -> None:
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     link = ann.create_link()
 
-    bob.open(link.partition("#")[0])
-    bob.expect_status("Waiting for a player")
-    bob.expect_text("The end of this link is missing (# and what follows): you can only watch.")
+    for cut in (link.partition("#")[0], link[:-4]):
+        bob.open("/")
+        bob.open(cut)
+        bob.expect_status("That link is cut off")
+        bob.expect_text("The end of this link is missing: # and the 32 characters after it.")
+        expect(bob.button("Take the seat")).to_have_count(0)
+    bob.press("Just watch")
+    bob.expect_status("Waiting for a player", "___/___/___")
     bob.open(link.partition("#")[0][:-5])
 
     bob.expect_status("That link is cut off")

@@ -126,7 +126,7 @@ def test_a_player_asks_to_take_back(users: Users) -> None:
     expect(bob.button("Allow")).to_be_visible()
     bob.play(1)
     ann.expect_status("Your move", "O__/_X_/___")
-    ann.expect_text("The game went on, so Bob no longer has to answer.")
+    ann.expect_text("The game has moved on, so Bob no longer needs to answer.")
     expect(bob.button("Allow")).to_have_count(0)
 
     ann.button("Take back").click()

@@ -100,13 +100,16 @@ def test_a_silent_stream_is_noticed(proxy: Proxy, users: Users) -> None:
 def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
     ann, _ = users.two_players()
     ann.allow_errors("404")
-    ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, json={}))
-
+    problem: dict[str, str] = {}
+    ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, json=problem))
+    ann.page.evaluate("dispatchEvent(new Event('online'))")
+    ann.expect_status("Reconnecting…")  # a proxy has said so, not the server
+    problem["code"] = "notFound"
     ann.page.evaluate("dispatchEvent(new Event('online'))")
 
     ann.expect_status("This game no longer exists")
     ann.expect_announcement("This game no longer exists")
-    assert ann.announcements == ["This game no longer exists"]
+    assert ann.announcements == ["Reconnecting…", "This game no longer exists"]
     expect(ann.button("Back to the board")).to_be_visible()
     ann.page.reload()
     ann.expect_status("Game not found")

@@ -9,12 +9,10 @@ const MISUNDERSTOOD = ["badRequest", "methodNotAllowed", "wrongType", ""];
 
 /** The server refused; `message` is its reason. */
 export class Refusal extends Error {
-  /** @param {number} status @param {{detail?: string, code?: string}} problem @param {number} retryAfter */
-  constructor(status, problem, retryAfter) {
+  /** @param {number} status @param {{detail?: string, code?: string}} problem */
+  constructor(status, problem) {
     super(problem.detail ?? say("page.server_answered", { status }));
-    this.status = status;
     this.code = problem.code ?? "";
-    this.retryAfter = retryAfter;
     if (MISUNDERSTOOD.includes(this.code)) checkVersion();
   }
 }
@@ -25,6 +23,8 @@ export class Disconnected extends Error {
     super(detail);
   }
 }
+
+export const GAME_ID = /^[a-z2-7]{26}$/;
 
 /** The path of a game, or of a part of it, in the API. @param {string} id */
 export const at = (id, part = "") => `/games/${encodeURIComponent(id)}${part && `/${part}`}`;
@@ -66,5 +66,5 @@ async function request(path, options) {
   if (answer.ok) return content;
   // A proxy reports that the server is failing or unreachable.
   if (answer.status >= 500) throw new Disconnected(content?.detail);
-  throw new Refusal(answer.status, content ?? {}, Number(answer.headers.get("Retry-After")) || 0);
+  throw new Refusal(answer.status, content ?? {});
 }

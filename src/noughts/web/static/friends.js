@@ -7,6 +7,7 @@ import {
   button,
   choice,
   copyButton,
+  currentVisit,
   data,
   go,
   h,
@@ -23,31 +24,34 @@ import { botName } from "./seats.js";
 
 /** @typedef {import("./game_client.js").Known} Known */
 
-const LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
+const LOCAL_HOST = /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+const INVITATION = /^[\w-]{32}$/;
+const MAX_INVITES = 100;
 
 /** The last game that was asked for: a retry after a lost answer creates no second game. */
 let lastRequest = { body: "", key: "" };
 let isCreating = false;
 
+const withYourName = () => (yourName() ? { name: yourName() } : {});
+
 /** Create a game and show it. @param {Record<string, unknown>} wanted */
-export async function createGame(wanted) {
+export async function createGame(wanted = { opponent: "friend", ...withYourName() }) {
   if (isCreating) return;
   isCreating = true;
-  const { href } = location;
-  const game = { ...(yourName() ? { name: yourName() } : {}), ...wanted };
-  const body = JSON.stringify(game);
+  const visit = currentVisit();
+  const body = JSON.stringify(wanted);
   if (lastRequest.body !== body) lastRequest = { body, key: newKey() };
-  const seated = await post("/games", { ...game, key: lastRequest.key }).finally(() => (isCreating = false));
+  const seated = await post("/games", { ...wanted, key: lastRequest.key }).finally(
+    () => (isCreating = false),
+  );
   lastRequest.body = "";
   if (seated.invite) keepInvite(seated.id, seated.invite);
-  if (location.href === href) go(`/game/${seated.id}`, seated); // unless they have gone elsewhere
+  if (visit === currentVisit()) go(`/game/${seated.id}`, seated); // unless they have gone elsewhere
 }
 
 /** Say near what was pressed why it failed. @param {Element} place @param {unknown} error */
 export function complain(place, error) {
-  const { message: why } = /** @type {Error} */ (error);
-  const seconds = error instanceof Refusal && error.retryAfter;
-  place.textContent = seconds ? `${why} ${say("page.try_in", { seconds })}` : why;
+  place.textContent = /** @type {Error} */ (error).message;
 }
 
 /**
@@ -70,7 +74,9 @@ function form(submit, send, ...fields) {
     element.dataset.busy = "yes";
     said.textContent = "";
     try {
-      await send(answers(element));
+      const given = answers(element);
+      await send(given);
+      if (element.elements.namedItem("name")) memory.set("name", given.name ?? null); // which was accepted
     } catch (error) {
       complain(said, error);
     } finally {
@@ -81,16 +87,14 @@ function form(submit, send, ...fields) {
 }
 
 /**
- * The values of a form; the name is remembered, and an empty one is not sent.
+ * The values of a form; an empty name is not sent.
  * @param {HTMLFormElement} element
  */
 function answers(element) {
   const given = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(element)));
   if (!("name" in given)) return given;
   const { name: written, ...others } = given;
-  const trimmed = written.trim();
-  memory.set("name", trimmed || null);
-  return trimmed ? { name: trimmed, ...others } : others;
+  return written.trim() ? { name: written.trim(), ...others } : others;
 }
 
 /** A field for your name, filled with the last one. */
@@ -147,7 +151,10 @@ async function listBots(hero) {
     const { bots } = await get("/bots");
     for (const { policy, description, strength } of bots) {
       const level = LEVELS.find((one) => data.levels[one] === policy);
-      const play = () => createGame({ opponent: "bot", bot: policy }).catch((error) => complain(said, error));
+      const play = () =>
+        createGame({ opponent: "bot", bot: policy, ...withYourName() }).catch((error) =>
+          complain(said, error),
+        );
       const about = h(
         "span",
         {},
@@ -165,12 +172,18 @@ async function listBots(hero) {
 
 // An invitation
 
+/** What the link of this address is, as an invitation. */
+export function invitation() {
+  const code = location.hash.slice(1);
+  return INVITATION.test(code) ? "whole" : code ? "cut" : "none";
+}
+
 /**
  * The invitation codes of games created here, so that the link survives a reload.
  * @param {string} id @param {string} code
  */
 function keepInvite(id, code) {
-  const kept = Object.entries(memory.get("invites") ?? {}).slice(-9);
+  const kept = Object.entries(memory.get("invites") ?? {}).slice(1 - MAX_INVITES);
   memory.set("invites", Object.fromEntries([...kept, [id, code]]));
 }
 
@@ -182,7 +195,7 @@ export function invitePanel(id, { room }) {
   const field = h("input", { class: "link", readonly: true, "aria-label": say("page.link_label") });
   field.value = address;
   field.addEventListener("focus", () => field.select());
-  const isLocal = LOCAL_HOSTS.includes(location.hostname);
+  const isLocal = LOCAL_HOST.test(location.hostname);
   const image = h("div", { class: "qr" });
   if (!isLocal) drawCode(image, address);
   return h(

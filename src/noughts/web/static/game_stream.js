@@ -1,6 +1,7 @@
 /**
  * The event stream of one game, which reconnects when it breaks. A tab that nobody sees closes its stream and
- * polls, because browsers allow only six connections to a server on HTTP/1.1.
+ * polls, because browsers allow only six connections to a server on HTTP/1.1; unless it waits for an opponent,
+ * who should see that somebody is there.
  */
 
 import { at, Disconnected, get, Refusal, streamAddress } from "./api.js";
@@ -8,13 +9,14 @@ import { at, Disconnected, get, Refusal, streamAddress } from "./api.js";
 const MAX_RETRY_MS = 10_000;
 const SILENCE_LIMIT_MS = 25_000; // the server sends a ping every 15 s
 const CHECK_INTERVAL_MS = 1000;
-const POLL_INTERVAL_MS = 10_000;
+const HIDDEN_POLL_INTERVAL_MS = 10_000;
 
 /**
  * @typedef {object} Listener
  * @property {(version: number, event: import("./game.js").GameEvent) => void} event
  * @property {(room: import("./game_client.js").Room) => void} room
  * @property {() => number} version the last one that is known
+ * @property {() => boolean} isWaiting whether the game waits for an opponent
  * @property {(game: any) => void} reset the whole game, read from the server
  * @property {(isOpen: boolean) => void} changed
  * @property {() => void} gone the game no longer exists
@@ -29,7 +31,7 @@ export class GameStream {
   #attempt = 0;
   /** Counts the reads of the game: the answer to an earlier one may be late. */
   #reads = 0;
-  #heardAt = Infinity; // until a stream is open
+  #lastSignalAt = Infinity; // until a stream is open
   #watch;
   #closing = new AbortController();
   /** @type {(() => void)[]} */
@@ -42,7 +44,7 @@ export class GameStream {
     const { signal } = this.#closing;
     addEventListener("offline", () => this.#lost(), { signal });
     addEventListener("online", () => this.resync(), { signal });
-    document.addEventListener("visibilitychange", () => this.#turn(), { signal });
+    document.addEventListener("visibilitychange", () => this.#changeVisibility(), { signal });
     // Timers stop while a device sleeps, so compare times.
     this.#watch = setInterval(() => this.#checkSilence(), CHECK_INTERVAL_MS);
   }
@@ -50,17 +52,20 @@ export class GameStream {
   /** Follow the events after a version. @param {number} version */
   open(version) {
     this.#source?.close();
-    if (document.hidden) return this.#poll();
+    if (this.#isIdle) return this.#poll();
     const source = new EventSource(streamAddress(this.#id, version));
     this.#source = source;
-    this.#heardAt = Date.now();
+    this.#lastSignalAt = Date.now();
     for (const sign of ["open", "message", "room", "ping"])
-      source.addEventListener(sign, () => (this.#heardAt = Date.now()));
+      source.addEventListener(sign, () => (this.#lastSignalAt = Date.now()));
     source.onopen = () => {
       this.#found();
-      if (document.hidden) this.#turn();
+      this.#rest();
     };
-    source.onmessage = ({ lastEventId, data }) => this.#listener.event(Number(lastEventId), JSON.parse(data));
+    source.onmessage = ({ lastEventId, data }) => {
+      this.#listener.event(Number(lastEventId), JSON.parse(data));
+      this.#rest();
+    };
     source.addEventListener("room", ({ data }) => this.#listener.room(JSON.parse(data)));
     source.onerror = () => {
       this.#listener.changed(false);
@@ -83,7 +88,7 @@ export class GameStream {
       this.open(this.#listener.version());
     } catch (error) {
       if (this.#closing.signal.aborted || mine !== this.#reads) return;
-      if (error instanceof Refusal && error.status === 404) this.#listener.gone();
+      if (error instanceof Refusal && error.code === "notFound") this.#listener.gone();
       else if (error instanceof Disconnected || error instanceof Refusal) this.#later();
       else throw error;
     }
@@ -105,24 +110,30 @@ export class GameStream {
     this.#release();
   }
 
-  /** Close the stream of a hidden tab; open it again when the tab is shown. */
-  #turn() {
-    const isOpen = this.#source?.readyState === EventSource.OPEN;
-    if (!document.hidden) {
-      if (isOpen) this.#checkSilence();
-      else this.resync();
-    } else if (isOpen) {
-      this.#source?.close();
-      this.#poll();
-    }
+  get #isIdle() {
+    return document.hidden && !this.#listener.isWaiting();
+  }
+
+  /** Open the stream of a tab that is shown, and close that of a hidden one. */
+  #changeVisibility() {
+    if (document.hidden) this.#rest();
+    else if (this.#source?.readyState === EventSource.OPEN) this.#checkSilence();
+    else this.resync();
+  }
+
+  /** Close the stream and poll, if nobody needs it. */
+  #rest() {
+    if (!this.#isIdle || this.#source?.readyState !== EventSource.OPEN) return;
+    this.#source.close();
+    this.#poll();
   }
 
   #poll() {
     this.#source = null;
-    this.#heardAt = Infinity;
+    this.#lastSignalAt = Infinity;
     this.#found();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.resync(), POLL_INTERVAL_MS);
+    this.#timer = setTimeout(() => this.resync(), HIDDEN_POLL_INTERVAL_MS);
   }
 
   #found() {
@@ -137,7 +148,7 @@ export class GameStream {
   }
 
   #later() {
-    this.#heardAt = Infinity;
+    this.#lastSignalAt = Infinity;
     this.#listener.changed(false);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.resync(), retryPause(this.#attempt++));
@@ -145,7 +156,7 @@ export class GameStream {
 
   /** Detect a dead stream: the browser may get neither events nor an error. */
   #checkSilence() {
-    if (Date.now() - this.#heardAt > SILENCE_LIMIT_MS) this.#lost();
+    if (Date.now() - this.#lastSignalAt > SILENCE_LIMIT_MS) this.#lost();
   }
 
   #release() {

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { BASE, chip, h, link, name, say, setText, setTitle } from "./page.js";
 
-const POLL_INTERVAL_MS = 4000;
+const REFRESH_INTERVAL_MS = 4000;
 
 /**
  * @typedef {import("./game.js").Mark} Mark
@@ -41,9 +41,11 @@ export function mount(place) {
         setText(said, "");
       } catch (error) {
         setText(said, /** @type {Error} */ (error).message);
+        open.wait();
+        playing.wait();
       }
     }
-    if (!left.signal.aborted) timer = setTimeout(look, POLL_INTERVAL_MS);
+    if (!left.signal.aborted) timer = setTimeout(look, REFRESH_INTERVAL_MS);
   }
   document.addEventListener("visibilitychange", look, { signal: left.signal });
   look();
@@ -79,7 +81,7 @@ function rows(title, nothing, make) {
     setText(none, nothing);
     none.hidden = games.length > 0;
   }
-  return { element, show };
+  return { element, show, wait: () => setText(none, "") };
 }
 
 /** @param {OpenGame} game */

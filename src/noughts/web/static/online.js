@@ -1,18 +1,20 @@
 /** The screen of a game on the server: for its players, for somebody who is invited, and for spectators. */
 
-import { newKey } from "./api.js";
+import { GAME_ID, newKey } from "./api.js";
 import { about, GameView } from "./board.js";
-import { invitePanel, joinPanel } from "./friends.js";
+import { invitation, invitePanel, joinPanel } from "./friends.js";
 import { active, digits, other, turn } from "./game.js";
 import { GameClient } from "./game_client.js";
 import {
   announce,
   BASE,
+  button,
   capitalised,
   copy,
   go,
   h,
   link,
+  load,
   message,
   name,
   say,
@@ -33,7 +35,7 @@ import { called, SeatsRow } from "./seats.js";
 
 /**
  * Where a game is, for the one who looks at it.
- * @typedef {"invited" | "waiting" | "watching" | "playing" | "over" | "gone"} Phase
+ * @typedef {"invited" | "cut" | "waiting" | "watching" | "playing" | "over" | "gone"} Phase
  *
  * @typedef {object} State
  * @property {Known | null} known
@@ -49,11 +51,11 @@ import { called, SeatsRow } from "./seats.js";
  */
 
 const READABLE_MS = 1500; // messages stay at least this long
-const TOGETHER_MS = 12; // events arrive one by one, and related ones are shown together
+const GATHER_MS = 12; // events arrive one by one, and related ones are shown together
 
 /** @param {HTMLElement} place @param {unknown} handoff @param {string} id */
 export function mount(place, handoff, id) {
-  if (!/^[a-z2-7]{26}$/.test(id)) {
+  if (!GAME_ID.test(id)) {
     message(
       place,
       say("page.link_cut"),
@@ -129,7 +131,7 @@ class OnlineGame {
     this.#state = { ...this.#state, ...changes };
     if (this.#isLeft) return;
     clearTimeout(this.#renderer);
-    this.#renderer = setTimeout(() => this.#show(), TOGETHER_MS);
+    this.#renderer = setTimeout(() => this.#show(), GATHER_MS);
   }
 
   /** Show a message below the board. @param {string} sentence */
@@ -143,7 +145,9 @@ class OnlineGame {
   /** @param {Known} known @param {Known | null} before */
   #changed(known, before) {
     const { pending, said } = this.#state;
-    const isSettled = pending && known.version > pending.version && known.game.cells[pending.cell];
+    const isPlaced = pending && known.game.cells[pending.cell];
+    const isSettled =
+      pending && known.version > pending.version && (isPlaced || !this.#state.sending.includes("moves"));
     const isOutdated = known.version !== before?.version && performance.now() - said.at > READABLE_MS;
     this.#set({
       known,
@@ -162,15 +166,16 @@ class OnlineGame {
 
   /** @param {Known} known */
   async #celebrate({ game: { winner }, you }) {
-    const { celebrate } = await import("./celebration.js");
-    if (!this.#isLeft) celebrate(winner ? (you.includes(winner) ? "won" : "lost") : "drawn", this.#place);
+    const celebration = await load(() => import("./celebration.js"));
+    if (this.#isLeft) return;
+    celebration?.celebrate(winner ? (you.includes(winner) ? "won" : "lost") : "drawn", this.#place);
   }
 
   /** Say what decided the game, unless somebody resigned. @param {Known} known */
   async #decide({ game }) {
     if (game.resigned) return;
-    const { turningPoint } = await import("./turning_point.js");
-    this.#set({ decided: await turningPoint(game, (mark) => this.#called(mark)) });
+    const found = await load(() => import("./turning_point.js"));
+    if (found) this.#set({ decided: found.turningPoint(game, (mark) => this.#called(mark)) });
   }
 
   /** How a player is called in a sentence. @param {Mark} mark */
@@ -236,7 +241,7 @@ class OnlineGame {
       { cell, version, mark },
       { lost: "page.move_waits", sent: "page.move_arrived" },
     );
-    if (!sent) this.#set({ pending: null });
+    if (!sent || (this.#state.known?.version ?? 0) > version) this.#set({ pending: null });
   }
 
   /**
@@ -307,7 +312,7 @@ class OnlineGame {
     const seated = await this.#client
       .send("join", body, (error) => setText(said, `${error.message} ${say("page.will_retry")}`))
       .catch((error) => {
-        if (error.status === 404) error.message = say("page.invitation_used");
+        if (error.code === "notFound") error.message = say("page.invitation_used");
         throw error;
       });
     if (this.#isLeft) return;
@@ -324,9 +329,10 @@ class OnlineGame {
     if (this.#state.isGone) return "gone";
     if (game.over) return "over";
     if (you.length) return game.ready ? "playing" : "waiting";
-    const isInvited = free(known) && (location.hash.length > 1 || room.lobby);
-    const isUnanswered = session.get(`join.${this.#id}`) !== null;
-    return (isInvited || isUnanswered) && !this.#state.declinesSeat ? "invited" : "watching";
+    if (this.#state.declinesSeat) return "watching";
+    if (session.get(`join.${this.#id}`) !== null) return "invited"; // the answer was lost
+    if (!free(known)) return "watching";
+    return room.lobby || invitation() === "whole" ? "invited" : "cut";
   }
 
   #show() {
@@ -384,7 +390,7 @@ class OnlineGame {
    * @param {Phase} phase @param {Known} known
    */
   #fillPanel(phase, known) {
-    const wanted = phase === "waiting" || phase === "invited" ? phase : "";
+    const wanted = ["waiting", "invited", "cut"].includes(phase) ? phase : "";
     if (this.#panel.dataset.shows === wanted) return false;
     const hadFocus = this.#panel.contains(document.activeElement);
     this.#panel.dataset.shows = wanted;
@@ -393,6 +399,17 @@ class OnlineGame {
     if (phase === "invited") {
       const join = (/** @type {object} */ body, /** @type {Element} */ said) => this.#join(body, said);
       this.#panel.append(joinPanel(this.#id, this.#offer(known), join, () => this.#watch(true)));
+    }
+    if (phase === "cut") {
+      this.#panel.append(
+        h("p", { class: "warning" }, say("page.link_incomplete")),
+        h(
+          "div",
+          { class: "row" },
+          link("/", say("page.to_start")),
+          button(say("page.just_watch"), () => this.#watch(true)),
+        ),
+      );
     }
     return hadFocus && !wanted;
   }
@@ -425,6 +442,7 @@ class OnlineGame {
         player: player(other(mark)),
       });
     }
+    if (phase === "cut") return words("page.link_cut");
     if (!game.ready)
       return words(
         you.length ? (room.lobby ? "page.wait_opponent" : "page.wait_friend") : "page.wait_player",
@@ -453,8 +471,12 @@ class OnlineGame {
     }
     if (phase === "watching") {
       return [
-        this.#state.declinesSeat &&
-          !!free(known) && { key: "take_seat", act: () => this.#watch(false), isMain: true },
+        !!free(known) &&
+          (known.room.lobby || invitation() === "whole") && {
+            key: "take_seat",
+            act: () => this.#watch(false),
+            isMain: true,
+          },
         game.ready && this.#coachAction(),
       ];
     }
@@ -547,16 +569,18 @@ class OnlineGame {
   /** @param {Known} known */
   #whyWatching(known) {
     if (this.#state.declinesSeat || known.room.lobby) return say("page.watching");
-    if (location.hash.length > 1) return say("page.invitation_used_watching");
-    return say(free(known) ? "page.no_invitation" : "page.watching");
+    return say(location.hash.length > 1 ? "page.invitation_used_watching" : "page.watching");
   }
 
   /** Turn the coach or the review on or off. @param {"coach" | "review"} what */
   async #assist(what) {
-    const { Assistant } = await import("./coach.js");
+    const coach = await load(
+      () => import("./coach.js"),
+      (sentence) => this.#say(sentence),
+    );
     const { known } = this.#state;
-    if (!this.#view || !known || this.#isLeft) return;
-    this.#assistant ??= new Assistant(this.#view, () => this.#show());
+    if (!coach || !this.#view || !known || this.#isLeft) return;
+    this.#assistant ??= new coach.Assistant(this.#view, () => this.#show());
     if (what === "coach") this.#assistant.toggleCoach();
     else this.#assistant.toggleReview(known.game, (mark) => called(known, mark));
     if (what === "review") this.#assistant.showReview();
