@@ -25,11 +25,29 @@ def test_the_coach_labels_each_free_cell(users: Users) -> None:
     assert len(advice["moves"]) == 7
     for move in advice["moves"]:
         cell = ann.cell(move["cell"] + 1)
-        expect(cell).to_have_accessible_name(cell_name(move["cell"] + 1, f"free, {outcome_text(move)}"))
+        best = ", best" if move["best"] else ""
+        name = cell_name(move["cell"] + 1, f"free, {outcome_text(move)}{best}")
+        expect(cell).to_have_accessible_name(name)
         expect(cell).to_contain_text(outcome_text(move))
         cell.focus()
         expect(ann.page.get_by_role("region", name="Coach")).to_contain_text(move["sentence"])
+        expect(cell).to_have_accessible_description(move["sentence"])
     ann.screenshot("coach")
+
+
+def test_late_advice_on_an_earlier_position_is_not_announced(users: Users) -> None:
+    ann = users.new_user()
+    ann.open("/play/1?first=X")
+    held = ann.hold_requests("**/analysis?**")
+    ann.press("Coach")
+    question = ann.wait_for_held(held)
+    ann.play(5)
+    expect(ann.cell(9)).to_contain_text("draw")
+    with ann.page.expect_response("**/analysis?board=X__/___/___**"):
+        question.continue_()
+    ann.play(9)
+    ann.expect_announcement("X took the bottom right. O to move")
+    assert "only safe cell" not in " ".join(ann.announcements)
 
 
 def test_nobody_is_coached_in_secret(users: Users) -> None:

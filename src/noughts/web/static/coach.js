@@ -30,10 +30,12 @@ export class Assistant {
   /** @type {Map<string, Lesson>} */
   #known = new Map();
   #asked = new Set();
+  /** About the position that is shown. */
+  #question = "";
   #failure = "";
   /** @type {number | null} */
   #looked = null;
-  #text = h("p", { class: "why", "data-testid": "coach" });
+  #text = h("p", { id: "advice", class: "why", "data-testid": "coach" });
   #section = h(
     "section",
     { class: "card coach", "aria-label": say("page.coach") },
@@ -108,6 +110,7 @@ export class Assistant {
   /** The coach on a position, or null until the server has answered. @param {Game} game */
   #lesson(game) {
     const question = `/analysis?board=${boardText(game)}&first=${game.first}&cells=places`;
+    this.#question = question;
     if (!this.#known.has(question)) this.#ask(question);
     return this.#known.get(question) ?? null;
   }
@@ -120,7 +123,7 @@ export class Assistant {
       const lesson = lessonOf(await get(question));
       this.#known.set(question, lesson);
       this.#failure = "";
-      if (this.isCoaching) this.#view.say(lesson.summary);
+      if (this.isCoaching && question === this.#question) this.#view.say(lesson.summary);
     } catch (error) {
       this.#failure = /** @type {Error} */ (error).message;
       setTimeout(() => {
@@ -135,8 +138,11 @@ export class Assistant {
 /** @param {{moves: Advice[]}} analysis @returns {Lesson} */
 function lessonOf({ moves }) {
   const best = moves.filter((advice) => advice.best);
+  const isChoice = best.length < moves.length;
   return {
-    labels: Object.fromEntries(moves.map((advice) => [advice.cell, label(advice)])),
+    labels: Object.fromEntries(
+      moves.map((advice) => [advice.cell, { ...label(advice), isBest: isChoice && advice.best }]),
+    ),
     said: Object.fromEntries(moves.map((advice) => [advice.cell, advice.sentence])),
     summary: best[0].sentence,
   };

@@ -3,7 +3,7 @@
 import { button, choice, h, MAX_NAME_CHARACTERS, memory, say, yourName } from "./page.js";
 
 const THEMES = ["system", "light", "dark"];
-const SWITCHES = ["sounds", "celebration"];
+const SWITCHES = ["sounds", "celebration", "digits"];
 const KEYS = ["digits", "arrows", "enter", "escape"];
 
 export function open() {
