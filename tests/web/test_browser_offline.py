@@ -27,6 +27,8 @@ IS_KEPT = """async () => {
   await new Promise((done) => active.addEventListener("statechange", done));
 }"""
 
+WAITING = "navigator.serviceWorker.ready.then(({ waiting }) => waiting?.state)"
+
 
 @pytest.fixture
 def own_server(store: str) -> Iterator[Server]:
@@ -89,6 +91,9 @@ def test_an_update_waits_until_the_player_reloads(users_of_own_server: Users, tm
     """Until then, the page gets the files of its own version, which the server does not have any more."""
     ann = users_of_own_server.new_user(service_workers="allow")
     visit(ann)
+    line = ann.context.new_cdp_session(ann.page)
+    line.send("Network.enable")
+    line.send("Network.setCacheDisabled", {"cacheDisabled": True})  # only what the worker has kept
     old = version(ann)
     with updated(users_of_own_server.server, tmp_path):
         ann.page.evaluate("navigator.serviceWorker.ready.then((kept) => void kept.update())")
@@ -98,12 +103,14 @@ def test_an_update_waits_until_the_player_reloads(users_of_own_server: Users, tm
         ann.press("Done")
         ann.play(5)
         expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
+        assert ann.page.evaluate(WAITING) == "installed"
+        assert len(kept_versions(ann)) == 2
         with ann.page.expect_navigation():
             ann.press("Reload")
 
         expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
         assert version(ann) != old
-        assert [key.split()[-1] for key in ann.page.evaluate("caches.keys()")] == [version(ann)]
+        assert kept_versions(ann) == [version(ann)]
 
 
 @pytest.mark.parametrize("part", ["static", "api"])
@@ -138,6 +145,10 @@ def version(user: User) -> str:
     """Return the version of the page in a browser."""
     (found,) = set(re.findall(r"/static/([0-9a-f]{16})/", user.page.content()))
     return str(found)
+
+
+def kept_versions(user: User) -> list[str]:
+    return [key.split()[-1] for key in user.page.evaluate("caches.keys()")]
 
 
 def updated(server: Server, folder: Path) -> Server:
