@@ -30,9 +30,11 @@ def test_a_hidden_tab_polls_and_shows_whose_move_it_is_in_its_title(users: Users
     bob.expect_status("Ann is thinking")
     ann.page.clock.fast_forward(11_000)
     expect(ann.page).to_have_title("Your move · noughts")
+    ann.advance_clock(5)  # and pause it: the page does not poll again
     ann.page.evaluate(SET, "visible")
 
     expect(bob.seat("X")).to_contain_text("connected")
+    ann.page.clock.resume()
     ann.play(9)
     bob.expect_status("Your move", "O__/_X_/__X")
 
