@@ -54,6 +54,26 @@ def test_every_chance_of_every_bot_is_the_library_s(users: Users) -> None:
         ]
 
 
+# Draws a cell for each random number.
+DRAW = """async ([weighted, numbers]) => {
+  const page = document.querySelector("script[type=module]").src;
+  const { draw } = await import(new URL("game.js", page));
+  return numbers.map((number) => draw(new Map(weighted), () => number));
+}"""
+
+
+def test_a_cell_is_drawn_by_its_weight(users: Users) -> None:
+    """Random numbers are at least 0 and less than 1; a cell without weight is never drawn."""
+    ann = users.new_user()
+    ann.open("/")
+    weighted = [(0, 0), (4, 1), (1, 0), (8, 2), (2, 1), (3, 0)]
+    least = 2**-53
+
+    found = ann.page.evaluate(DRAW, [weighted, [0, 0.25 - least, 0.25, 0.75 - least, 0.75, 1 - least]])
+
+    assert found == [4, 4, 8, 8, 2, 2]
+
+
 def test_the_first_page_is_a_game(users: Users) -> None:
     """The first click is a move, and the computer answers; the address is the game."""
     ann = users.new_user()
@@ -217,13 +237,26 @@ def test_the_end_offers_what_comes_next_in_one_tap(users: Users) -> None:
         expect(ann.button(missing)).to_have_count(0)
 
 
+# Shows a mark and the one that answers it and wins, at the same time.
+ANSWER = """(board) => {
+  performance.now = () => 0;
+  board.show({ cells: ["X", "O", null, "X", "O", null, "X", null, null], lines: [[0, 3, 6]] });
+}"""
+
+
 def test_the_winning_stroke_is_drawn_after_the_mark_and_behind_it(users: Users) -> None:
     """Also when the winning mark is an answer, which waits for the mark before it."""
     ann = users.new_user()
+    mark, stroke = ann.cell(7).locator("path").last, ann.page.locator(".strike path")
+    ann.open("/play/124")
+    ann.expect_status("O to move")
+    ann.page.locator("noughts-board").evaluate(ANSWER)
+    assert animation_end(ann.cell(5).locator("circle")) <= animation_start(mark)
+    assert animation_end(mark) <= animation_start(stroke)
+
     ann.open("/play/1245")
     ann.play(7)
     ann.expect_status("X won")
-    mark, stroke = ann.cell(7).locator("path").last, ann.page.locator(".strike path")
     assert animation_end(mark) <= animation_start(stroke)
     assert ann.page.evaluate(
         "document.querySelector('.strike').compareDocumentPosition(document.querySelector('.grid')) & 4"
