@@ -49,7 +49,9 @@ def test_a_game_is_listed_once_and_forgotten_when_it_is_given_up(users: Users) -
 
 def test_results_and_streaks_are_counted_at_each_level(users: Users) -> None:
     ann = users.new_user()
-    for won_at in ("easy", "easy", "unbeatable"):
+    win(ann, "easy")
+    draw(ann, "easy")
+    for won_at in ("easy", "unbeatable"):
         win(ann, won_at)
     lose(ann)
 
@@ -57,11 +59,11 @@ def test_results_and_streaks_are_counted_at_each_level(users: Users) -> None:
 
     rows = ann.page.get_by_role("table", name="Results").get_by_role("row")
     expect(rows).to_have_count(3)
-    assert texts(rows.nth(1)) == ["Easy", "2", "0", "0", "2", "2"]
+    assert texts(rows.nth(1)) == ["Easy", "2", "1", "0", "3", "3"]
     assert texts(rows.nth(2)) == ["Unbeatable", "1", "0", "1", "0", "1"]
     ann.screenshot("games")
     history = ann.page.get_by_role("listitem")
-    expect(history).to_have_count(4)
+    expect(history).to_have_count(5)
     expect(history.first).to_contain_text("you lost, just now")
     history.last.get_by_role("link", name="Replay").click()
     ann.expect_status("You won", "XXX/_OO/___")
@@ -69,6 +71,19 @@ def test_results_and_streaks_are_counted_at_each_level(users: Users) -> None:
     expect(ann.page.get_by_test_id("review")).to_contain_text("wins")
     ann.open("/play/?level=unbeatable")
     expect(ann.page.get_by_test_id("note")).to_contain_text("You: 1 won, 0 drawn, 1 lost.")
+
+
+def test_the_newest_200_games_are_kept(users: Users) -> None:
+    won = {"moves": [0, 4, 1, 5, 2], "first": "X", "you": "X"}
+    levels = [*199 * ["easy"], "beginner"]
+    kept = [{"at": 1, "result": "won", "local": {**won, "level": level}} for level in levels]
+    ann = users.new_user()
+    ann.open("/robots.txt")
+    ann.page.evaluate("kept => localStorage.setItem('noughts.games', kept)", json.dumps(kept))
+    win(ann, "hard")
+    ann.open("/games")
+    names = ann.page.get_by_role("listitem").locator("strong")
+    expect(names).to_have_text(["Hard", *199 * ["Easy"]])
 
 
 def test_games_with_friends_are_listed_with_whose_move_it_is(users: Users) -> None:
@@ -164,6 +179,13 @@ def win(user: User, level: str) -> None:
     user.open(f"/play/1526?first=X&level={level}")
     user.play(3)
     user.expect_status("You won")
+    expect(user.page.get_by_test_id("note")).not_to_be_empty()
+
+
+def draw(user: User, level: str) -> None:
+    user.open(f"/play/12354687?first=X&level={level}")
+    user.play(9)
+    user.expect_status("Draw")
     expect(user.page.get_by_test_id("note")).not_to_be_empty()
 
 
