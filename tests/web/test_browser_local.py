@@ -273,7 +273,7 @@ def test_a_win_is_celebrated_unless_it_should_not_be(users: Users) -> None:
         ({}, "Celebrate a win", False),
     ):
         ann = users.new_user(**options)
-        ann.page.add_init_script(RECORD_SOUNDS)
+        ann.page.add_init_script(RECORD_SOUNDS + KEEP_CONFETTI)
         ann.open("/play/1526?first=X&level=medium")
         if setting:
             ann.press("Settings")
@@ -296,6 +296,10 @@ RECORD_SOUNDS = """
     }
   };
 """
+
+
+# The page removes the confetti when it has fallen.
+KEEP_CONFETTI = "addEventListener('animationend', (event) => event.stopPropagation(), true);"
 
 
 def test_a_bot_is_described_in_a_sentence(users: Users) -> None:
@@ -428,7 +432,7 @@ def wait_for_answer(user: User, free: int) -> None:
 
 def moves_of(user: User) -> list[int]:
     """Return the moves in the address."""
-    found = re.search(r"/play/(\d+)\?", user.page.url)
+    found = re.search(r"/play/(\d+)\?", user.page.evaluate("location.href"))
     assert found
     return [int(digit) - 1 for digit in found[1]]
 

@@ -16,7 +16,7 @@ def test_an_open_game_is_continued(users: Users) -> None:
     ann.open("/")
     ann.play(5)
     expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
-    address = ann.page.url
+    address = ann.page.evaluate("location.href")
 
     ann.open("/")
     card = ann.page.get_by_role("region", name="Your games")
