@@ -46,7 +46,7 @@ def deeds_of(advice: Advice, speaker: Speaker) -> Iterator[Phrase]:
     elif forced and threat:
         lines, next_fork = speaker.lines(threat.lines), speaker.cell(forced.play[2])
         play = speaker.play(forced.play)
-        name = _short_in_place("threat_forces_fork", speaker)
+        name = short_in_place("threat_forces_fork", speaker)
         yield Phrase(name, {"lines": lines, "fork": next_fork, "play": play})
     elif forced:
         yield Phrase("forces_fork", {"play": speaker.play(forced.play)})
@@ -67,7 +67,7 @@ def _prevention(advice: Advice, found: Mapping[Kind, Reason], speaker: Speaker) 
         is_only = len(forced.cells) == advice.prospect.distance - 1  # a draw fills the board
         bad, answer, *_ = map(speaker.cell, forced.play)
         cells, play = speaker.one_of(forced.cells), speaker.play(forced.play)
-        name = "is_only_safe" if is_only else _short_in_place("is_safe", speaker)
+        name = "is_only_safe" if is_only else short_in_place("is_safe", speaker)
         yield Phrase(name, {"cells": cells, "play": play, "bad": bad, "answer": answer})
 
 
@@ -96,7 +96,7 @@ def winning_answer(advice: Advice, speaker: Speaker) -> Phrase | None:
                 return Phrase("forks", {"answer": speaker.cell(fork), "lines": speaker.lines(lines)})
             case Kind.ALLOWS_FORCED_FORK:
                 answer, play = speaker.cell(reason.play[1]), speaker.play(reason.play)
-                name = _short_in_place("forces_fork", speaker)
+                name = short_in_place("forces_fork", speaker)
                 return Phrase(name, {"answer": answer, "play": play})
     return None
 
@@ -107,7 +107,8 @@ def better_move(advice: Advice, speaker: Speaker) -> Phrase | None:
         match reason.kind:
             case Kind.GIVES_UP_DRAW:
                 blocks = any(other.kind is Kind.ALLOWS_WIN for other in advice.reasons)
-                return Phrase("blocks" if blocks else "draws", {"cells": speaker.kind_of(reason.cells)})
+                values = {"cells": speaker.kind_of(reason.cells), "best": speaker.cell(reason.cells[0])}
+                return Phrase("blocks" if blocks else "draws", values)
             case Kind.GIVES_UP_WIN | Kind.WINS_LATER | Kind.LOSES_SOONER:
                 best, cells, play = (
                     reason.play[0],
@@ -119,11 +120,11 @@ def better_move(advice: Advice, speaker: Speaker) -> Phrase | None:
                     values = {"cells": cells, "best": speaker.cell(best), "lines": lines}
                     return Phrase("completes", values)
                 name = "lasts" if reason.kind is Kind.LOSES_SOONER else "wins"
-                return Phrase(name, {"cells": cells, "play": play})
+                return Phrase(name, {"cells": cells, "best": speaker.cell(best), "play": play})
     return None
 
 
-def _short_in_place(name: str, speaker: Speaker) -> str:
+def short_in_place(name: str, speaker: Speaker) -> str:
     """Return which of two phrases to use: in places, a long list of moves would be hard to read."""
     return f"{name}_in_place" if speaker.cells == "places" else name
 

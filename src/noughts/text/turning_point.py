@@ -12,7 +12,7 @@ from noughts.core.board import Mark
 from noughts.core.game import Game
 from noughts.text.catalogue import ENGLISH, Catalogue
 from noughts.text.describe import player_of, standing
-from noughts.text.phrases import better_move, winning_answer
+from noughts.text.phrases import better_move, short_in_place, winning_answer
 from noughts.text.sentences import Level, say_advice
 from noughts.text.speaker import CellNames, Speaker, capitalised
 
@@ -95,7 +95,11 @@ def say_end(game: Game, wording: Catalogue = ENGLISH, cells: CellNames = "number
 def say_mistake(advice: Advice, other: str, speaker: Speaker) -> str:
     """Say what a mistake missed or allowed, and what was better."""
     answer, better = winning_answer(advice, speaker), better_move(advice, speaker)
-    instead = speaker.say(f"instead.{better.name}", **better.values) if better else ""
+    instead = ""
+    if better:
+        is_list = better.name in ("wins", "draws")
+        name = short_in_place(better.name, speaker) if is_list else better.name
+        instead = speaker.say(f"instead.{name}", **better.values)
     if answer is None:
         return speaker.say("review.missed", instead=instead)
     allowed = speaker.say(f"allowed.{answer.name}", other=other, **answer.values)
