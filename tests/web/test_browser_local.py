@@ -327,6 +327,10 @@ def test_a_game_that_has_not_begun_survives_a_reload(users: Users) -> None:
     ann.expect_status("X to move", "___/___/___")
     ann.press("Play the computer", "Play O")
     wait_for_answer(ann, free=8)
+    ann.open("/play/?level=hard")
+    expect(ann.page.get_by_role("radio", name="Hard")).to_be_checked()
+    ann.page.reload()
+    expect(ann.page.get_by_role("radio", name="Hard")).to_be_checked()
 
 
 def test_a_game_that_is_left_for_another_level_can_be_continued(users: Users) -> None:

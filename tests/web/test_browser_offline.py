@@ -127,11 +127,29 @@ def test_a_page_that_the_server_no_longer_knows_asks_to_reload(users: Users, par
         problem = {"code": "badRequest", "detail": "The body is not valid."}
         ann.page.route("**/api/v1/games", lambda route: route.fulfill(status=400, json=problem))
         ann.press("Get a link")
-    expect(ann.page.get_by_role("alert").first).to_have_text(
+    expect(ann.page.get_by_role("alert").last).to_have_text(
         "This page is out of date: the server has a newer version."
     )
     with ann.page.expect_navigation():
         ann.press("Reload")
+
+
+def test_an_update_that_cannot_be_kept_is_loaded_all_the_same(
+    users_of_own_server: Users, tmp_path: Path
+) -> None:
+    """A file that the new worker needs is missing: the page does without a worker."""
+    ann = users_of_own_server.new_user(service_workers="allow")
+    ann.allow_errors("404")
+    visit(ann)
+    old = version(ann)
+    with updated(users_of_own_server.server, tmp_path, "FILES.push('nowhere.js');"):
+        ann.page.evaluate("dispatchEvent(new Event('error'))")
+        ann.expect_text("This page is out of date: the server has a newer version.")
+        with ann.page.expect_navigation():
+            ann.press("Reload")
+
+        ann.expect_status("Your move")
+        assert version(ann) != old
 
 
 def visit(user: User) -> None:
@@ -151,11 +169,12 @@ def kept_versions(user: User) -> list[str]:
     return [key.split()[-1] for key in user.page.evaluate("caches.keys()")]
 
 
-def updated(server: Server, folder: Path) -> Server:
-    """Start a server with a newer page in place of another."""
+def updated(server: Server, folder: Path, worker: str = "") -> Server:
+    """Start a server with a newer page in place of another, with more in its worker."""
     package = Path(noughts.__file__).parent
     shutil.copytree(package, folder / "noughts", ignore=shutil.ignore_patterns("__pycache__"))
-    with (folder / "noughts" / "web" / "static" / "style.css").open("a") as style:
-        style.write("/* new */")
+    for name, more in (("style.css", "/* new */"), ("worker.js", worker)):
+        with (folder / "noughts" / "web" / "static" / name).open("a") as file:
+            file.write(more)
     server.kill()
     return Server(server.store, "--port", str(server.port), PYTHONPATH=str(folder))

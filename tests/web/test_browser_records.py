@@ -105,8 +105,42 @@ def test_games_with_friends_are_listed_with_whose_move_it_is(users: Users) -> No
     ann.press("Continue")
     ann.expect_status("Your move", "___/___/___")
     ann.play(5)
-    bob.page.reload()
+    bob.page.evaluate(LOOK_AGAIN)
     expect(bob.page.get_by_role("listitem")).to_contain_text("your move")
+
+
+# What a browser tells a page that is shown again; it looks every ten seconds anyway.
+LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))"
+
+
+def test_a_game_waits_in_the_list_until_a_friend_comes(users: Users) -> None:
+    ann, bob = users.new_user(), users.new_user("Bob")
+    link = ann.create_link()
+    ann.open("/")
+    card = ann.page.get_by_role("region", name="Your games")
+    expect(card).to_contain_text("Waiting for a player")
+    bob.open(link)
+    bob.take_seat()
+    ann.page.evaluate(LOOK_AGAIN)
+    expect(card).to_contain_text("Bobyour move")
+
+
+def test_a_proxy_that_finds_nothing_makes_the_page_forget_nothing(users: Users) -> None:
+    ann, _ = users.two_players()
+    ann.allow_errors("404")
+    ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, body="<h1>Oops</h1>"))
+    with ann.page.expect_response("**/api/v1/games/*"):
+        ann.open("/games")
+    expect(ann.page.get_by_role("listitem")).to_contain_text("Bob")
+
+
+def test_a_game_that_only_the_computer_has_moved_in_is_not_listed(users: Users) -> None:
+    ann = users.new_user()
+    ann.open("/")
+    ann.press("Play O")
+    expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(8)
+    ann.open("/games")
+    expect(ann.page.get_by_text("No games yet.")).to_be_visible()
 
 
 def test_games_are_exported_and_deleted(users: Users, tmp_path: Path) -> None:
@@ -146,6 +180,11 @@ def test_games_are_exported_and_deleted(users: Users, tmp_path: Path) -> None:
         {"level": "}", "games": '[{"at": 1, "result": null, "local": {}}, {"at": "x", "id": "a"}]'},
         {"games": '[{"at": 1, "result": null, "local": {"moves": [0, 0], "first": "X", "level": null}}]'},
         {"games": '[{"at": 1, "result": "great", "id": "a"}]', "invites": "5"},
+        {"games": '[{"at": 1, "result": null, "id": "../../nowhere", "opponent": null}]'},
+        {
+            "games": '[{"at": 1, "result": null, "local": {"moves": [], "first": "Z", "level": null}}]',
+            "results": '{"easy": {"won": "3", "drawn": {}, "lost": 0, "streak": 0, "best": 0}}',
+        },
     ],
 )
 def test_storage_that_another_version_or_person_has_changed(users: Users, kept: dict[str, str]) -> None:

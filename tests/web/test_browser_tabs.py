@@ -39,6 +39,28 @@ def test_a_hidden_tab_polls_and_shows_whose_move_it_is_in_its_title(users: Users
     bob.expect_status("Your move", "O__/_X_/__X")
 
 
+def test_a_hidden_tab_that_waits_for_an_opponent_keeps_its_stream(users: Users) -> None:
+    """So that the game stays in the lobby; the clock is paused, so nothing is polled."""
+    ann, bob = users.new_user(), users.new_user("Bob")
+    seat = ann.create_game("lobby")
+    ann.page.clock.install()
+    ann.open(f"/game/{seat['id']}")
+    ann.expect_status("Waiting for an opponent")
+    ann.page.evaluate(SET, "hidden")
+    ann.advance_clock(1)
+
+    bob.join_game(seat["id"], None)
+    bob.open(f"/game/{seat['id']}")
+
+    bob.expect_status("Ann is thinking")
+    for _ in range(100):
+        ann.page.clock.run_for(20)
+        if ann.page.title() == "Your move · noughts":
+            break
+    expect(ann.page).to_have_title("Your move · noughts")
+    expect(bob.seat("X")).to_contain_text("away")  # now that it need not be seen
+
+
 def test_seven_tabs_of_one_browser_work(users: Users) -> None:
     """On HTTP/1.1 a browser has six connections to a server; each stream would take one."""
     ann = users.new_user()
