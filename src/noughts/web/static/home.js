@@ -156,10 +156,12 @@ class Home {
 
   /** Start another game. @param {Partial<LocalGame>} wanted */
   #start(wanted) {
+    const isButton = !!document.activeElement?.closest(".actions");
     document.querySelector(".confetti")?.remove();
     this.#assistant?.endReview();
     if (this.#local.moves.length) history.pushState(null, "", `${BASE}/`);
     this.#go(newGame(wanted));
+    if (isButton) this.#view.focusBoard(); // the buttons of the end are gone
   }
 
   /**
