@@ -6,7 +6,8 @@ from functools import cache
 
 import msgspec
 
-from noughts.analysis.coach import advise
+from noughts.analysis.coach import judge_move
+from noughts.analysis.solver import prospect, prospects, sides
 from noughts.bots.policy import Policy, weigh
 from noughts.bots.registry import LEVELS, find_policy
 from noughts.core.board import SYMMETRIES, Board, Cell
@@ -39,9 +40,11 @@ def mistakes() -> bytes:
     speaker = _Template(cells="places")
     found: dict[str, dict[int, str]] = {}
     for digits, board in _open_positions().items():
-        for advice in advise(board):
-            if advice.mistake:
-                found.setdefault(digits, {})[advice.cell] = say_mistake(advice, "{other}", speaker)
+        expected = prospect(board).result
+        for cell, after in prospects(board).items():
+            if after.result is not expected:  # only these are judged: reasons take time
+                advice = judge_move(board, cell)
+                found.setdefault(digits, {})[cell] = say_mistake(advice, "{other}", speaker)
     return msgspec.json.encode(found)
 
 
@@ -96,4 +99,5 @@ def _open_positions() -> dict[str, Board]:
 
 
 def _digits(board: Board) -> str:
-    return "".join(["0" if mark is None else "1" if mark is board.turn else "2" for mark in board.cells])
+    mine, theirs = (int(f"{held:b}") for held in sides(board))
+    return f"{mine + 2 * theirs:09}"[::-1]  # bit 0 is cell 0
