@@ -144,6 +144,14 @@ def test_the_page_and_its_worker_name_files_of_this_version(client: Client) -> N
     assert "%" not in page.replace("%3C", "").replace("%23", "").replace("%3E", "")
 
 
+def test_the_page_gets_no_sentence_of_a_review_that_it_never_says(client: Client) -> None:
+    scripts = b"".join(SITE.files[name].plain for name in STATIC if name.endswith(".js")).decode()
+    sent = [
+        key for key in client.get(f"{FILES}/data.json").json["sentences"] if key.startswith("review.")
+    ]
+    assert sorted(sent) == sorted({*re.findall(r'"(review\.\w+)"', scripts)})
+
+
 def test_only_files_of_the_page_are_sent(client: Client) -> None:
     for path in (
         *("app.py", "../app.py", "../static/page.js", "./page.js", "/page.js", "page.js/", "PAGE.JS", ""),

@@ -16,18 +16,22 @@ from noughts.text.page import PAGE_SENTENCES
 from noughts.text.speaker import Speaker
 from noughts.text.turning_point import say_mistake
 
-_AREAS = ("review", "place", "line")
-"""The parts of the terminal's catalogue that the page needs."""
+_COACH = {
+    key: text
+    for key, text in SENTENCES.items()
+    if key.startswith(("place.", "line."))
+    or key in ("review.turned", "review.cancelled", "review.flawless")
+}
+"""What the page needs of the terminal's catalogue."""
 
 
 def page_data() -> bytes:
     """Return the data as JSON."""
-    coach = {key: text for key, text in SENTENCES.items() if key.partition(".")[0] in _AREAS}
     return msgspec.json.encode(
         {
             "levels": {level.lower(): bot for level, bot in LEVELS.items()},
             "chances": chances([*LEVELS.values()]),
-            "sentences": PAGE_SENTENCES | coach,
+            "sentences": PAGE_SENTENCES | _COACH,
         }
     )
 
