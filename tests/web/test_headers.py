@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import re
 import socket
 
 import pytest
 
+from noughts.store.memory import MemoryStore
+from noughts.web import assets
+from noughts.web.app import App
 from noughts.web.assets import CONTENT_TYPES, PAGE, ROBOTS, WORKER, load
+from noughts.web.request import Pending, Request
 from support.deadlines import DEADLINE_SECONDS
+from support.web.apps import ImmediateThreads, make_world
 from support.web.matches import one_player
 from support.web.serving import Answer, Client, Server
 
@@ -127,6 +133,20 @@ def test_a_browser_that_uses_the_api_gets_problems(client: Client) -> None:
     ):
         refused = client.ask(method, path, accept="text/html")
         assert refused.code == code, (method, path)
+
+
+async def test_everybody_who_opens_the_page_waits_for_one_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = ImmediateThreads()
+    threads.hold()
+    app = App(make_world(MemoryStore(), threads), {})
+    monkeypatch.setattr(assets, "is_loaded", lambda: False)
+    loading = app.load_page()
+    answers = [app.handle(Request("GET", path, b"", {}, b"", "")) for path in ("/", "/worker.js")]
+    await asyncio.sleep(0)
+    assert app.load_page() is loading
+    threads.release()
+    assert [(await one).status for one in answers if isinstance(one, Pending)] == [200, 200]
+    await app.close()
 
 
 def test_robots_stay_away_from_games(client: Client) -> None:

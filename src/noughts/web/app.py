@@ -61,6 +61,7 @@ async def open_app(
     app = App(await open_world(settings, end, may_create=may_create), policies)
     for first in Mark:
         reachable(first)
+    app.load_page()
     log.info("started", extra=details(store=settings.store.partition(":")[0]))
     return app
 
@@ -74,6 +75,7 @@ class App:
         self.proxies = frozenset(bare_address(one) for one in settings.proxy.split(",") if one.strip())
         self.metrics = Metrics()
         self._lost: StoreLost | None = None
+        self._loading: asyncio.Future[assets.Site] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self.writer = Writer(world.store.record, world.writing)
         self.writer.on_crash = self._crash
@@ -174,11 +176,17 @@ class App:
         self.metrics.requests[path, result.status] += 1
         return result
 
+    def load_page(self) -> asyncio.Future[assets.Site]:
+        """Load the files of the page in a thread: one for all who wait."""
+        if self._loading is None or self._loading.done():  # again, if it failed
+            self._loading = self._world.thinking.run(assets.load)
+        return self._loading
+
     def _loaded(self, respond: Callable[[Request], Response]) -> Handler:
-        """Return a handler that reads the files of the page first, in a thread."""
+        """Return a handler that waits until the files of the page are loaded."""
 
         async def load(request: Request) -> Response:
-            await self._world.thinking.run(assets.load)
+            await asyncio.shield(self.load_page())
             return respond(request)
 
         return lambda request: respond(request) if assets.is_loaded() else load(request)

@@ -11,7 +11,6 @@ import gzip
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from threading import Lock
 from typing import NamedTuple
 
 from noughts.web.page_data import mistakes, page_data
@@ -55,9 +54,6 @@ class File(NamedTuple):
     tag: str
 
 
-_loading = Lock()
-
-
 class Site(NamedTuple):
     """The files of this version, by name."""
 
@@ -65,14 +61,9 @@ class Site(NamedTuple):
     files: dict[str, File]
 
 
+@cache
 def load() -> Site:
     """Read the files, and generate the others."""
-    with _loading:
-        return _load()
-
-
-@cache
-def _load() -> Site:
     found = {
         one.name: one.read_bytes()
         for one in (files("noughts.web") / "static").iterdir()
@@ -97,7 +88,7 @@ def _file(name: str, content: bytes) -> File:
 
 
 def is_loaded() -> bool:
-    return _load.cache_info().currsize > 0
+    return load.cache_info().currsize > 0
 
 
 def static_file(request: Request) -> Response:
