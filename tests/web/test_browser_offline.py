@@ -66,6 +66,21 @@ def test_the_page_opens_and_plays_when_the_server_is_gone(users_of_own_server: U
     expect(ann.page.get_by_role("alert")).to_have_text("The server cannot be reached.")
 
 
+def test_only_the_addresses_of_the_page_are_opened_without_the_network(users: Users) -> None:
+    """Others may belong to another application on the same host."""
+    ann = users.new_user(service_workers="allow")
+    visit(ann)
+    ann.allow_errors("404")
+    for path, is_page in (
+        *(("/", True), ("/play/5?first=X&level=hard", True), ("/games", True)),
+        *(("/game/" + "a" * 26, True), ("/docs/", False), ("/gamesome", False), ("/docs/play", False)),
+        *(("/api/v1/bots", False), ("/metrics", False), ("/robots.txt", False)),
+    ):
+        answer = ann.page.goto(path)
+        assert answer
+        assert answer.from_service_worker == is_page, path
+
+
 def test_a_game_goes_on_although_the_page_was_not_kept(users_of_own_server: Users) -> None:
     """On plain http, other than at localhost, browsers have no service worker."""
     ann = users_of_own_server.new_distant_user()

@@ -161,6 +161,8 @@ def test_the_page_and_its_worker_name_files_of_this_version(client: Client) -> N
     assert {name for _, name in named} <= {*STATIC}
     assert f'"{SITE.version}"' in worker
     assert " ".join(STATIC) in worker
+    assert '" bots friend game games lobby open play replay"' in worker
+    assert "%" not in worker
     assert "%" not in page.replace("%3C", "").replace("%23", "").replace("%3E", "")
 
 

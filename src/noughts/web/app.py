@@ -44,11 +44,6 @@ CLOSE_SECONDS = 2.0
 
 SHUTTING_DOWN = ApiError("tooBusy", "the server is shutting down", retry_after=1)
 
-PAGES = (
-    *("/", "/play", "/play/{moves}", "/replay", "/replay/{moves}", "/games"),
-    *("/friend", "/open", "/bots", "/lobby", "/game/{id}"),
-)
-
 
 async def open_app(
     settings: Settings,
@@ -108,7 +103,7 @@ class App:
                 Route(
                     "GET", "/robots.txt", self._loaded(partial(assets.unversioned_file, assets.ROBOTS))
                 ),
-                *(Route("GET", path, self._loaded(self._page)) for path in PAGES),
+                *(Route("GET", path, self._loaded(self._page)) for path in assets.PAGES),
             ]
         )
         self.metrics.lookups = {

@@ -28,6 +28,12 @@ CONTENT_TYPES = {
     "webmanifest": "application/manifest+json",
 }
 
+PAGES = (
+    *("/", "/play", "/play/{moves}", "/replay", "/replay/{moves}", "/games"),
+    *("/friend", "/open", "/bots", "/lobby", "/game/{id}"),
+)
+"""The addresses at which the page is opened."""
+
 PAGE, WORKER, ROBOTS = UNVERSIONED = ("index.html", "worker.js", "robots.txt")
 """Files at addresses that never change, which browsers ask for again each time."""
 
@@ -74,10 +80,10 @@ def load() -> Site:
     content = b"".join(sha256(name.encode() + b"\0" + found[name]).digest() for name in names)
     version = sha256(content).hexdigest()[:16]
     kept = " ".join(name for name in names if name not in UNVERSIONED)
+    pages = " ".join(sorted({path.split("/")[1] for path in PAGES}))
     for name in (PAGE, WORKER):
-        found[name] = (
-            found[name].replace(b"%VERSION%", version.encode()).replace(b"%FILES%", kept.encode())
-        )
+        for key, value in (("VERSION", version), ("FILES", kept), ("PAGES", pages)):
+            found[name] = found[name].replace(f"%{key}%".encode(), value.encode())
     return Site(version, {name: _file(name, content) for name, content in found.items()})
 
 

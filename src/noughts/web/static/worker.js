@@ -2,15 +2,16 @@
  * The service worker: opens the page without a network. Each version has a cache of its own, so that files of
  * versions never mix; a new one takes over when no page of the old one is open, or on request.
  *
- * The server fills in the version and the names of the files.
+ * The server fills in the version, the names of the files, and how the page's addresses begin. Other addresses
+ * may belong to other applications.
  */
 
 const VERSION = "%VERSION%";
 const FILES = "%FILES%".split(" ");
+const PAGES = "%PAGES%".split(" ");
 const worker = /** @type {any} */ (self);
 const BASE = new URL(".", location.href).pathname;
 const CACHE = `noughts ${BASE} ${VERSION}`;
-const NO_PAGES = /^(?:api\/|static\/|metrics$|[^/]*\.[a-z]+$)/;
 
 worker.addEventListener("install", (/** @type {any} */ event) => event.waitUntil(fill()));
 worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(takeOver()));
@@ -22,7 +23,8 @@ worker.addEventListener("fetch", (/** @type {any} */ event) => {
   const { pathname, origin } = new URL(event.request.url);
   if (event.request.method !== "GET" || origin !== location.origin) return;
   if (event.request.mode === "navigate") {
-    if (!NO_PAGES.test(pathname.slice(BASE.length))) event.respondWith(fromCache(BASE, event.request));
+    const [first] = pathname.slice(BASE.length).split("/");
+    if (PAGES.includes(first)) event.respondWith(fromCache(BASE, event.request));
   } else if (pathname.startsWith(`${BASE}static/${VERSION}/`)) {
     event.respondWith(fromCache(pathname, event.request));
   }
