@@ -115,7 +115,8 @@ def test_files_that_change_are_asked_for_again(client: Client, path: str) -> Non
 
 def test_a_browser_at_an_unknown_address_gets_a_page(client: Client) -> None:
     """A program gets a problem."""
-    for path in ("//nowhere", "//play/5/1", "//static/nonesuch.js"):
+    old = "//static/0000000000000000/page.js"
+    for path in ("//nowhere", "//play/5/1", "//static/nonesuch.js", f"{FILES}/nonesuch.js", old):
         page = client.get(path, accept="text/html,application/xhtml+xml,*/*;q=0.8")
         assert page.status == 404
         assert page.headers["content-type"] == "text/html; charset=utf-8"

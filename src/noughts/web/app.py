@@ -98,7 +98,7 @@ class App:
                 Route("GET", f"{BASE}/openapi.json", lambda _request: Response(200, openapi.encoded())),
                 Route("GET", "/metrics", self._metrics_page),
                 Route("GET", "/favicon.ico", lambda _request: Response(204, b"", API_HEADERS)),
-                Route("GET", "/static/{version}/{name}", self._loaded(assets.static_file)),
+                Route("GET", "/static/{version}/{name}", self._loaded(self._static_file)),
                 Route("GET", "/worker.js", self._loaded(partial(assets.unversioned_file, assets.WORKER))),
                 Route(
                     "GET", "/robots.txt", self._loaded(partial(assets.unversioned_file, assets.ROBOTS))
@@ -188,6 +188,14 @@ class App:
 
     def _page(self, request: Request, status: int = 200) -> Response:
         return assets.unversioned_file(assets.PAGE, request, status)
+
+    def _static_file(self, request: Request) -> Response:
+        try:
+            return assets.static_file(request)
+        except ApiError:
+            if _is_lost_browser(request):
+                return self._page(request, status=404)
+            raise
 
     def _metrics_page(self, _request: Request) -> Response:
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
