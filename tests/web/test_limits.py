@@ -31,7 +31,7 @@ GAME = "a" * 26
             404,
         ),
         ("NOUGHTS_ANALYSES_PER_MINUTE", lambda client: client.get("/analysis?moves=5"), 200),
-        ("NOUGHTS_ANALYSES_PER_MINUTE", lambda client: client.post("/qr", {"link": "a"}), 200),
+        ("NOUGHTS_CREATES_PER_MINUTE", lambda client: client.post("/qr", {"link": "a"}), 200),
     ],
 )
 def test_requests_per_minute_are_limited(
@@ -61,6 +61,15 @@ def test_bad_requests_count_too(store: str) -> None:
     with Server(store, NOUGHTS_CREATES_PER_MINUTE="2") as server, server.client() as client:
         statuses = [client.ask("POST", "/games", b"x").status for _ in range(3)]
         assert statuses == [415, 415, 429]
+
+
+def test_qr_codes_and_games_are_counted_apart(store: str) -> None:
+    with Server(store, NOUGHTS_CREATES_PER_MINUTE="1") as server, server.client() as client:
+        assert client.post("/qr", {"link": "a"}).status == 200
+        assert client.post("/games", {"opponent": "self"}).status == 201
+        for path, body in (("/qr", {"link": "a"}), ("/games", {"opponent": "self"})):
+            assert client.post(path, body).status == 429
+        assert client.get("/analysis?moves=5").status == 200
 
 
 def test_wrong_secrets_are_counted(store: str) -> None:

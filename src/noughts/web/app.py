@@ -90,7 +90,9 @@ class App:
         moving = Limit("moves", settings.moves_per_minute)
         moves = MoveHandlers(games, seats, self.metrics, moving, self._start)
         analyses = Limit("analyses", settings.analyses_per_minute)
-        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store, analyses)
+        drawings = Limit("QR codes", settings.creates_per_minute)
+        limits = (analyses, drawings)
+        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store, *limits)
         owners = {type(one).__name__: one for one in (handlers, moves, queries, self.streams)}
         self._router = Router(
             [

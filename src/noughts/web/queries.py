@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 
 import segno
@@ -38,7 +39,8 @@ class Queries:
     expiry: Expiry
     roster: Roster
     check_store: Callable[[], None]
-    limit: Limit
+    analyses: Limit
+    drawings: Limit
 
     async def read(self, request: Request) -> Response:
         """Return a game as it is, or as it was at a version."""
@@ -111,7 +113,7 @@ class Queries:
 
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
-        self.limit.spend(request)
+        self.analyses.spend(request)
         parameters = request.parameters("board", "moves", "first", "cells")
         first = parameters.get("first", "X")
         if first not in MARKS:
@@ -132,7 +134,7 @@ class Queries:
 
     async def qr(self, request: Request) -> Response:
         """Draw a link as a QR code."""
-        self.limit.spend(request)
+        self.drawings.spend(request)
         link = request.json(schemas.Link).link
         svg = await self.games.world.thinking.run(lambda: _draw(link))
         return Response(200, schemas.encode(schemas.LinkImage(svg=svg)))
@@ -158,6 +160,7 @@ class Queries:
         return Response(200, schemas.encode(schemas.Health()))
 
 
+@lru_cache(maxsize=256)  # of 9 kB at most
 def _draw(link: str) -> str:
     image = BytesIO()
     segno.make_qr(link, error="m").save(image, "svg", xmldecl=False, dark="#000", light="#fff")

@@ -29,7 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     proxy: str = ""
     """Addresses of trusted proxies, separated by commas; `*` trusts everybody."""
     creates_per_minute: int = 60
-    """Games that one address may create."""
+    """Games that one address may create, and as many QR codes of invitations."""
     joins_per_minute: int = 120
     """Attempts to join from one address."""
     moves_per_minute: int = 3000
@@ -37,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     wrong_secrets_per_minute: int = 60
     """Wrong secrets from one address."""
     analyses_per_minute: int = 1200
-    """Requests to the coach, and for QR codes, from one address."""
+    """Requests to the coach from one address."""
     connections_per_address: int = 512
     """Open connections of one address, unless it is a trusted proxy."""
     streams_per_address: int = 256
