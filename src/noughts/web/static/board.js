@@ -322,11 +322,14 @@ customElements.define("noughts-board", NoughtsBoard);
  * @property {boolean} [isHeld] whether news waits, because more is coming
  */
 
+/** @param {Words} said */
+const newNote = (said) => h("p", { class: "note", "data-testid": "note" }, ...said);
+
 /** The view of a game: made once and updated in place, so that the focus is not lost. */
 export class GameView {
   #play;
   #status = h("h1", { class: "status", tabindex: "-1", "data-testid": "status" });
-  #note = h("p", { class: "note", "data-testid": "note" });
+  #note = newNote([]);
   #row = h("div", { class: "row actions" });
   #prompt = h("div", { class: "prompt", "data-testid": "prompt" });
   #drawer;
@@ -342,9 +345,10 @@ export class GameView {
 
   /**
    * @param {HTMLElement} place
-   * @param {{play: (cell: number) => void, look?: (cell: number | null) => void, head: Element[], kind?: string}} parts
+   * @param {{play: (cell: number) => void, look?: (cell: number | null) => void, head?: Element[],
+   *   choices?: Element[], kind?: string}} parts
    */
-  constructor(place, { play, look = () => {}, head, kind = "" }) {
+  constructor(place, { play, look = () => {}, head = [], choices = [], kind = "" }) {
     this.#play = play;
     this.#board = /** @type {NoughtsBoard} */ (document.createElement("noughts-board"));
     this.#board.addEventListener("play", (event) => play(/** @type {CustomEvent} */ (event).detail.cell));
@@ -371,7 +375,7 @@ export class GameView {
           { class: "play" },
           this.#status,
           ...head,
-          h("div", { class: "slot" }, this.#note, this.#prompt),
+          h("div", { class: "slot" }, ...choices, this.#note, this.#prompt),
           this.#board,
           this.#row,
         ),
@@ -397,8 +401,8 @@ export class GameView {
     const before = this.#scene;
     this.#scene = scene;
     const { game, status, note = [], mood = "", playable = null, pending = null, labels = {} } = scene;
-    this.#say(this.#status, status);
-    this.#say(this.#note, note);
+    if (this.#status.textContent !== text(status)) this.#status.replaceChildren(...status);
+    if (this.#note.textContent !== text(note)) this.#replaceNote(note);
     this.#status.dataset.mood = mood;
     setTitle(text(status));
     const last = game.moves.at(-1) ?? null;
@@ -441,9 +445,11 @@ export class GameView {
     this.#buttons.get(key)?.element.focus();
   }
 
-  /** @param {Element} element @param {Words} said */
-  #say(element, said) {
-    if (element.textContent !== text(said)) element.replaceChildren(...said);
+  /** Write another note; it is a new element, because its place may be another. @param {Words} said */
+  #replaceNote(said) {
+    const note = newNote(said);
+    this.#note.replaceWith(note);
+    this.#note = note;
   }
 
   /** @param {Action[]} actions */

@@ -119,7 +119,7 @@ class Home {
     this.#view = new GameView(place, {
       play: (cell) => this.#play(cell),
       look: (cell) => this.#assistant?.look(cell),
-      head: [this.#levels],
+      choices: [this.#levels],
     });
     const isReplay = this.#game.over;
     this.#go(local);
