@@ -33,7 +33,7 @@ def page(browser: Browser) -> None:
         tab = browser.new_page(viewport={"width": 1080, "height": 740}, reduced_motion="reduce")
         tab.goto(f"{server.url}/play/159342?first=X&level=medium")
         tab.locator("[data-cell='7']").hover()
-        tab.screenshot(path=DOCS / "page.png", clip={"x": 0, "y": 0, "width": 1080, "height": 690})
+        tab.screenshot(path=DOCS / "page.png")
 
 
 def terminal(browser: Browser) -> None:
