@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 import noughts
-from support.web.browser import User, Users, users_of
+from support.web.browser import User, Users
 from support.web.serving import Server
-
-OFFLINE_ERRORS = (
-    "ERR_CONNECTION_REFUSED",
-    "ERR_INTERNET_DISCONNECTED",
-    "ERR_FAILED",
-    "ERR_CONNECTION_RESET",
-)
 
 IS_KEPT = """async () => {
   const { active } = await navigator.serviceWorker.ready;
@@ -28,17 +20,6 @@ IS_KEPT = """async () => {
 }"""
 
 WAITING = "navigator.serviceWorker.ready.then(({ waiting }) => waiting?.state)"
-
-
-@pytest.fixture
-def own_server(store: str) -> Iterator[Server]:
-    with Server(store) as server:
-        yield server
-
-
-@pytest.fixture
-def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iterator[Users]:
-    yield from users_of(pytestconfig, own_server, *OFFLINE_ERRORS)
 
 
 def test_the_page_opens_and_plays_when_the_server_is_gone(users_of_own_server: Users) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from support.web.browser import User, Users, users_of
-from support.web.serving import Server
+from support.web.browser import User, Users
 
 OUTDATED = "This page is out of date: the server has a newer version."
 AWAY = "The server cannot be reached."
-
-
-@pytest.fixture
-def users_of_own_server(pytestconfig: pytest.Config, store: str) -> Iterator[Users]:
-    with Server(store) as server:
-        yield from users_of(pytestconfig, server, "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET")
 
 
 def test_a_game_that_goes_on_without_a_server_is_kept_and_celebrated(users_of_own_server: Users) -> None:

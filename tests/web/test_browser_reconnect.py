@@ -8,16 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from support.proxy import Proxy
-from support.web.browser import User, Users, cell_name, open_game, read_game, users_of
+from support.web.browser import User, Users, cell_name, open_game, read_game
 from support.web.serving import Server
-
-SERVER_DOWN_ERRORS = (
-    "ERR_CONNECTION_REFUSED",
-    "ERR_CONNECTION_RESET",
-    "ERR_EMPTY_RESPONSE",
-    "ERR_INCOMPLETE_CHUNKED_ENCODING",
-)
-"""What browsers say of a server that was killed."""
 
 PING = b"16\r\nevent: ping\ndata: {}\n\n\r\n"
 """What docs/api.md says that a server sends every 15 s."""
@@ -35,17 +27,6 @@ COUNT_PINGS = """() => {
   globalThis.pings = 0;
   streams[0].addEventListener("ping", () => (pings += 1));
 }"""
-
-
-@pytest.fixture
-def own_server(store: str) -> Iterator[Server]:
-    with Server(store) as server:
-        yield server
-
-
-@pytest.fixture
-def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iterator[Users]:
-    yield from users_of(pytestconfig, own_server, *SERVER_DOWN_ERRORS)
 
 
 def test_a_game_goes_on_when_the_server_was_killed(users_of_own_server: Users) -> None:

@@ -40,6 +40,12 @@ from support.web.serving import Server, new_key
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 TIMEOUT_MS = 30_000
 
+SERVER_DOWN_ERRORS = (
+    *("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_FAILED"),
+    *("ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_INTERNET_DISCONNECTED"),
+)
+"""What browsers say of a server that was killed."""
+
 OTHER_HOST = "noughts.test"
 """This machine by another name: a browser does not trust it without https."""
 
@@ -361,6 +367,18 @@ def users_of(config: pytest.Config, server: Server, *allowed: str) -> Iterator[U
 @pytest.fixture
 def users(pytestconfig: pytest.Config, server: Server) -> Iterator[Users]:
     yield from users_of(pytestconfig, server)
+
+
+@pytest.fixture
+def own_server(store: str) -> Iterator[Server]:
+    """Start a server that a test may kill."""
+    with Server(store) as server:
+        yield server
+
+
+@pytest.fixture
+def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iterator[Users]:
+    yield from users_of(pytestconfig, own_server, *SERVER_DOWN_ERRORS)
 
 
 def grid(board: str) -> str:
