@@ -104,7 +104,7 @@ def _report_first_load(browser: Browser, site: str) -> None:
 def _report_slow_line(browser: Browser, site: str) -> None:
     """Report when the first move is possible on a slow line: at first, again, and with no network."""
     kept: list[int] = []
-    unkept: list[float] = []
+    without_worker: list[float] = []
     found: dict[str, list[float]] = {kind: [] for kind in MAX_SLOW_SECONDS}
     for _ in range(VISITS):
         context = browser.new_context()
@@ -117,7 +117,7 @@ def _report_slow_line(browser: Browser, site: str) -> None:
         found["offline"].append(_visit(context, site).seconds)
         context = browser.new_context(service_workers="block")  # as on plain http
         _visit(context, site, is_last=False)
-        unkept.append(_visit(context, site, is_slow=True).seconds)
+        without_worker.append(_visit(context, site, is_slow=True).seconds)
     name = "page, all that is kept for visits without a network: bytes / files"
     report(name, f"{sum(kept) / 1e3:.1f} kB / {len(kept)}", "-", reached=None)
     for kind, seconds in found.items():
@@ -126,7 +126,7 @@ def _report_slow_line(browser: Browser, site: str) -> None:
         report(name, f"{median:.2f} s", f"≤ {most} s", reached=median <= most)
     report(
         "page, slow line: warm, without the worker",
-        f"{statistics.median(unkept):.2f} s",
+        f"{statistics.median(without_worker):.2f} s",
         "-",
         reached=None,
     )

@@ -369,9 +369,10 @@ def test_the_coach_is_turned_on_by_one_click(users: Users) -> None:
 TURNING_POINTS = """async (games) => {
   const at = (name) => new URL(name, document.querySelector("script[type=module]").src);
   const { gameOf } = await import(at("game.js"));
-  const { turningPoint } = await import(at("turning_point.js"));
+  const { loadMistakes, turningPoint } = await import(at("turning_point.js"));
+  await loadMistakes();
   const ask = ([moves, first]) => turningPoint(gameOf(moves, first), (mark) => mark);
-  return JSON.stringify(await Promise.all(JSON.parse(games).map(ask)));
+  return JSON.stringify(JSON.parse(games).map(ask));
 }"""
 
 

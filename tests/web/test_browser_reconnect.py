@@ -84,7 +84,7 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
     problem: dict[str, str] = {}
     ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, json=problem))
     ann.page.evaluate("dispatchEvent(new Event('online'))")
-    ann.expect_status("Reconnecting…")  # a proxy has said so, not the server
+    ann.expect_announcement("Reconnecting…")  # a proxy has said so, not the server
     problem["code"] = "notFound"
     ann.page.evaluate("dispatchEvent(new Event('online'))")
 

@@ -131,6 +131,8 @@ def test_a_proxy_that_finds_nothing_makes_the_page_forget_nothing(users: Users) 
     ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, body="<h1>Oops</h1>"))
     with ann.page.expect_response("**/api/v1/games/*"):
         ann.open("/games")
+    with ann.page.expect_response("**/api/v1/games/*"):  # after the first was seen
+        ann.page.evaluate(LOOK_AGAIN)
     expect(ann.page.get_by_role("listitem")).to_contain_text("Bob")
 
 

@@ -163,8 +163,8 @@ PAGE_SENTENCES = {
         "Somebody has used this invitation, so you can only watch. Ask your friend for a new link."
     ),
     "page.link_incomplete": (
-        "The end of this link is missing: # and the 32 characters after it. Ask your friend for the "
-        "whole link. Without it, you can only watch."
+        "The end of this link is missing. Ask your friend for the whole link; without it, you can only "
+        "watch."
     ),
     "page.watching": "You are watching.",
     "page.watching_count": "{count} watching",
@@ -239,4 +239,5 @@ PAGE_SENTENCES = {
     "page.not_loaded": "This part of the page could not be loaded.",
     "page.updated": "A new version is ready.",
     "page.reload": "Reload",
+    "page.dismiss": "OK",
 }

@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from noughts.analysis.coach import judge_move
-from noughts.analysis.solver import prospect, prospects, sides
+from noughts.analysis.solver import prospect, prospects
 from noughts.bots.policy import Policy, weigh
 from noughts.bots.registry import LEVELS, find_policy
 from noughts.core.board import SYMMETRIES, Board, Cell
@@ -103,5 +103,4 @@ def _open_positions() -> dict[str, Board]:
 
 
 def _digits(board: Board) -> str:
-    mine, theirs = (int(f"{held:b}") for held in sides(board))
-    return f"{mine + 2 * theirs:09}"[::-1]  # bit 0 is cell 0
+    return "".join(["0" if mark is None else "1" if mark is board.turn else "2" for mark in board.cells])

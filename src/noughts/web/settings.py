@@ -29,7 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     proxy: str = ""
     """Addresses of trusted proxies, separated by commas; `*` trusts everybody."""
     creates_per_minute: int = 60
-    """Games that one address may create, and as many QR codes of invitations."""
+    """Games that one address may create; QR codes have the same limit, counted separately."""
     joins_per_minute: int = 120
     """Attempts to join from one address."""
     moves_per_minute: int = 3000

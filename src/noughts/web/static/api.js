@@ -1,6 +1,6 @@
 /** Requests to the server, and the two ways in which they fail. */
 
-import { BASE, checkVersion, say } from "./page.js";
+import { BASE, askToReload, say } from "./page.js";
 
 const API = `${BASE}/api/v1`;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   constructor(status, problem) {
     super(problem.detail ?? say("page.server_answered", { status }));
     this.code = problem.code ?? "";
-    if (MISUNDERSTOOD.includes(this.code)) checkVersion();
+    if (MISUNDERSTOOD.includes(this.code)) askToReload();
   }
 }
 

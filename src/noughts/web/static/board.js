@@ -322,6 +322,14 @@ customElements.define("noughts-board", NoughtsBoard);
  * @property {boolean} [isHeld] whether news waits, because more is coming
  */
 
+/** Load the part that says what decided a game. */
+export const loadTurningPoint = () =>
+  load(async () => {
+    const part = await import("./turning_point.js");
+    await part.loadMistakes();
+    return part;
+  });
+
 /** @param {Words} said */
 const newNote = (said) => h("p", { class: "note", "data-testid": "note" }, ...said);
 
@@ -448,6 +456,7 @@ export class GameView {
   /** Write another note; it is a new element, because its place may be another. @param {Words} said */
   #replaceNote(said) {
     const note = newNote(said);
+    note.hidden = this.#note.hidden;
     this.#note.replaceWith(note);
     this.#note = note;
   }
@@ -520,7 +529,7 @@ export class GameView {
   }
 }
 
-const GATHER_MS = 60; // what happens within this time is announced together
+const ANNOUNCE_DELAY_MS = 60; // what happens within this time is announced together
 
 /** Announces each move, and then the status on the screen. */
 class Announcer {
@@ -539,7 +548,7 @@ class Announcer {
     }
     this.#news += newsOf(before, now);
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.say(""), GATHER_MS);
+    this.#timer = setTimeout(() => this.say(""), ANNOUNCE_DELAY_MS);
   }
 
   /** @param {string} sentence */

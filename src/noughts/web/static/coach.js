@@ -99,6 +99,8 @@ export class Assistant {
   adjust(scene, isYours) {
     const { game } = scene;
     this.#section.hidden = !this.isCoaching || game.over || !game.ready;
+    this.#question = "";
+    if (this.#section.hidden) setText(this.#text, ""); // which describes the cells
     if (this.#review) return { ...scene, game: this.#review.game, playable: null };
     if (this.#section.hidden) return scene;
     const lesson = isYours ? this.#lesson(game) : null;

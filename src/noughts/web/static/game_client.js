@@ -56,7 +56,7 @@ export class GameClient {
     this.#listener = listener;
     this.#stream = new GameStream(id, {
       version: () => this.known?.version ?? 0,
-      isWaiting: () => !!this.known?.you.length && !this.known.game.ready && !this.known.game.over,
+      isListed: () => !!this.known?.you.length && this.known.room.lobby && !this.known.game.ready,
       event: (version, event) => this.#take(version, event),
       room: (room) => {
         this.#rooms += 1;

@@ -1,7 +1,7 @@
 /**
  * The event stream of one game, which reconnects when it breaks. A tab that nobody sees closes its stream and
- * polls, because browsers allow only six connections to a server on HTTP/1.1; unless it waits for an opponent,
- * who should see that somebody is there.
+ * polls, because browsers allow only six connections to a server on HTTP/1.1; unless it waits in the lobby,
+ * which lists only games whose players are connected.
  */
 
 import { at, Disconnected, get, Refusal, streamAddress } from "./api.js";
@@ -16,7 +16,7 @@ const HIDDEN_POLL_INTERVAL_MS = 10_000;
  * @property {(version: number, event: import("./game.js").GameEvent) => void} event
  * @property {(room: import("./game_client.js").Room) => void} room
  * @property {() => number} version the last one that is known
- * @property {() => boolean} isWaiting whether the game waits for an opponent
+ * @property {() => boolean} isListed whether the game waits in the lobby
  * @property {(game: any) => void} reset the whole game, read from the server
  * @property {(isOpen: boolean) => void} changed
  * @property {() => void} gone the game no longer exists
@@ -51,6 +51,7 @@ export class GameStream {
 
   /** Follow the events after a version. @param {number} version */
   open(version) {
+    if (this.#closing.signal.aborted) return;
     this.#source?.close();
     if (this.#isIdle) return this.#poll();
     const source = new EventSource(streamAddress(this.#id, version));
@@ -60,11 +61,11 @@ export class GameStream {
       source.addEventListener(sign, () => (this.#lastSignalAt = Date.now()));
     source.onopen = () => {
       this.#found();
-      this.#rest();
+      this.#closeIfIdle();
     };
     source.onmessage = ({ lastEventId, data }) => {
       this.#listener.event(Number(lastEventId), JSON.parse(data));
-      this.#rest();
+      this.#closeIfIdle();
     };
     source.addEventListener("room", ({ data }) => this.#listener.room(JSON.parse(data)));
     source.onerror = () => {
@@ -111,18 +112,18 @@ export class GameStream {
   }
 
   get #isIdle() {
-    return document.hidden && !this.#listener.isWaiting();
+    return document.hidden && !this.#listener.isListed();
   }
 
   /** Open the stream of a tab that is shown, and close that of a hidden one. */
   #changeVisibility() {
-    if (document.hidden) this.#rest();
+    if (document.hidden) this.#closeIfIdle();
     else if (this.#source?.readyState === EventSource.OPEN) this.#checkSilence();
     else this.resync();
   }
 
   /** Close the stream and poll, if nobody needs it. */
-  #rest() {
+  #closeIfIdle() {
     if (!this.#isIdle || this.#source?.readyState !== EventSource.OPEN) return;
     this.#source.close();
     this.#poll();

@@ -1,6 +1,6 @@
 /** The first screen: a game in this browser, against the computer or between two people. */
 
-import { about, GameView } from "./board.js";
+import { about, GameView, loadTurningPoint } from "./board.js";
 import {
   active,
   addressOf,
@@ -156,12 +156,10 @@ class Home {
 
   /** Start another game. @param {Partial<LocalGame>} wanted */
   #start(wanted) {
-    const isButton = !!document.activeElement?.closest(".actions");
     document.querySelector(".confetti")?.remove();
     this.#assistant?.endReview();
     if (this.#local.moves.length) history.pushState(null, "", `${BASE}/`);
     this.#go(newGame(wanted));
-    if (isButton) this.#view.focusBoard(); // the buttons of the end are gone
   }
 
   /**
@@ -261,9 +259,9 @@ class Home {
   /** Say what decided the game. */
   async #decide() {
     const local = this.#local;
-    const found = await load(() => import("./turning_point.js"));
-    if (this.#local !== local || !found) return;
-    this.#decided = found.turningPoint(this.#game, (mark) => this.#called(mark));
+    const part = await loadTurningPoint();
+    if (this.#local !== local || !part) return;
+    this.#decided = part.turningPoint(this.#game, (mark) => this.#called(mark));
     this.#show();
   }
 
@@ -359,11 +357,12 @@ class Home {
 
   /** Turn the coach or the review on or off. @param {"coach" | "review"} what */
   async #assist(what) {
+    const local = this.#local;
     const coach = await load(
       () => import("./coach.js"),
       (sentence) => this.#say(sentence),
     );
-    if (!coach) return;
+    if (!coach || (what === "review" && this.#local !== local)) return;
     this.#assistant ??= new coach.Assistant(this.#view, () => this.#show());
     if (what === "coach") this.#assistant.toggleCoach();
     else this.#assistant.toggleReview(this.#game, (mark) => this.#called(mark));

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { BASE, chip, h, link, name, say, setText, setTitle } from "./page.js";
 
-const REFRESH_INTERVAL_MS = 4000;
+const LOBBY_REFRESH_INTERVAL_MS = 4000;
 
 /**
  * @typedef {import("./game.js").Mark} Mark
@@ -41,11 +41,11 @@ export function mount(place) {
         setText(said, "");
       } catch (error) {
         setText(said, /** @type {Error} */ (error).message);
-        open.wait();
-        playing.wait();
+        open.clearNote();
+        playing.clearNote();
       }
     }
-    if (!left.signal.aborted) timer = setTimeout(look, REFRESH_INTERVAL_MS);
+    if (!left.signal.aborted) timer = setTimeout(look, LOBBY_REFRESH_INTERVAL_MS);
   }
   document.addEventListener("visibilitychange", look, { signal: left.signal });
   look();
@@ -81,7 +81,7 @@ function rows(title, nothing, make) {
     setText(none, nothing);
     none.hidden = games.length > 0;
   }
-  return { element, show, wait: () => setText(none, "") };
+  return { element, show, clearNote: () => setText(none, "") };
 }
 
 /** @param {OpenGame} game */

@@ -1,7 +1,7 @@
 /** The screen of a game on the server: for its players, for somebody who is invited, and for spectators. */
 
 import { GAME_ID, newKey } from "./api.js";
-import { about, GameView } from "./board.js";
+import { about, GameView, loadTurningPoint } from "./board.js";
 import { invitation, invitePanel, joinPanel } from "./friends.js";
 import { active, digits, other, turn } from "./game.js";
 import { GameClient } from "./game_client.js";
@@ -51,7 +51,7 @@ import { called, SeatsRow } from "./seats.js";
  */
 
 const READABLE_MS = 1500; // messages stay at least this long
-const GATHER_MS = 12; // events arrive one by one, and related ones are shown together
+const RENDER_DELAY_MS = 12; // events arrive one by one, and related ones are shown together
 
 /** @param {HTMLElement} place @param {unknown} handoff @param {string} id */
 export function mount(place, handoff, id) {
@@ -131,7 +131,7 @@ class OnlineGame {
     this.#state = { ...this.#state, ...changes };
     if (this.#isLeft) return;
     clearTimeout(this.#renderer);
-    this.#renderer = setTimeout(() => this.#show(), GATHER_MS);
+    this.#renderer = setTimeout(() => this.#show(), RENDER_DELAY_MS);
   }
 
   /** Show a message below the board. @param {string} sentence */
@@ -174,8 +174,8 @@ class OnlineGame {
   /** Say what decided the game, unless somebody resigned. @param {Known} known */
   async #decide({ game }) {
     if (game.resigned) return;
-    const found = await load(() => import("./turning_point.js"));
-    if (found) this.#set({ decided: found.turningPoint(game, (mark) => this.#called(mark)) });
+    const part = await loadTurningPoint();
+    if (part) this.#set({ decided: part.turningPoint(game, (mark) => this.#called(mark)) });
   }
 
   /** How a player is called in a sentence. @param {Mark} mark */

@@ -295,7 +295,11 @@ async function show(handoff = null) {
   const found = SCREENS.find(([pattern]) => pattern.test(path));
   /** @type {Screen} */
   let screen = { mount: lost };
-  if (found) screen = (await load(found[1])) ?? { mount: missing };
+  if (found) {
+    let why = say("page.not_loaded");
+    const part = await load(found[1], (away) => (why = away));
+    screen = part ?? { mount: (where) => failing(where, why) };
+  }
   if (mine !== visit) return; // navigated elsewhere in the meantime
   setTitle("");
   place.replaceChildren();
@@ -310,16 +314,8 @@ async function show(handoff = null) {
 /** @param {HTMLElement} where */
 const lost = (where) => message(where, say("page.lost"), link("/", say("page.to_start")));
 
-/** @param {HTMLElement} where */
-const missing = (where) => failing(where, say("page.not_loaded"));
-
 /** @param {HTMLElement} where @param {string} why */
-const failing = (where, why) =>
-  message(
-    where,
-    why,
-    button(say("page.try_again"), () => location.reload()),
-  );
+const failing = (where, why) => message(where, why, button(say("page.try_again"), reload));
 
 document.addEventListener("click", (event) => {
   const anchor = event.target instanceof Element && event.target.closest("a");
@@ -337,9 +333,11 @@ document.getElementById("settings")?.addEventListener("click", async () => {
 
 // Parts that cannot be loaded, and versions: an old page and a new server
 
+const VERSION_TIMEOUT_MS = 5000;
+
 /**
- * Load a part of the page. It is null if the server is away, which is said to the player if there is a place
- * for it; or if the server does not have the part, and the player is asked to reload.
+ * Load a part of the page. Returns null if it cannot be loaded: if the server is away, calls `away` with a
+ * sentence about it, and otherwise asks the player to reload the page.
  * @template T
  * @param {() => Promise<T>} part @param {(sentence: string) => void} away
  * @returns {Promise<T | null>}
@@ -348,7 +346,7 @@ export async function load(part, away = () => {}) {
   try {
     return await part();
   } catch {
-    const isThere = await checkVersion(say("page.not_loaded"));
+    const isThere = await askToReload(say("page.not_loaded"));
     if (!isThere) away(say("page.unreachable"));
     return null;
   }
@@ -356,7 +354,7 @@ export async function load(part, away = () => {}) {
 
 for (const kind of ["error", "unhandledrejection"])
   addEventListener(kind, async () => {
-    const isThere = await checkVersion(say("page.failed"));
+    const isThere = await askToReload(say("page.failed"));
     if (!isThere) notify(say("page.failed"));
   });
 
@@ -364,7 +362,7 @@ for (const kind of ["error", "unhandledrejection"])
  * Ask the player to reload the page if the server has another version of it, or else for the reason given.
  * False if the server is away: then nothing could be loaded.
  */
-export async function checkVersion(why = "") {
+export async function askToReload(why = "") {
   const isOld = await isOutdated();
   const sentence = isOld ? say("page.outdated") : why;
   if (isOld !== null && sentence) notify(sentence, button(say("page.reload"), reload));
@@ -374,18 +372,20 @@ export async function checkVersion(why = "") {
 /** Whether the server has another version of the page, or null if it is away. */
 async function isOutdated() {
   try {
-    const answer = await fetch(`${BASE}/worker.js`, { cache: "no-store" });
+    const signal = AbortSignal.timeout(VERSION_TIMEOUT_MS);
+    const answer = await fetch(`${BASE}/worker.js`, { cache: "no-store", signal });
     return answer.ok ? !(await answer.text()).includes(VERSION) : null;
   } catch {
     return null;
   }
 }
 
-/** Say something above the screen. @param {string} sentence @param {...Element} actions */
-function notify(sentence, ...actions) {
+/** Say something at the foot of the window. @param {string} sentence @param {Element} [action] */
+function notify(sentence, action) {
   const bar = /** @type {HTMLElement} */ (document.getElementById("news"));
-  bar.replaceChildren(h("p", { role: "alert" }, sentence), ...actions);
-  if (!actions.length) addEventListener("online", () => bar.replaceChildren(), { once: true });
+  if (bar.firstChild?.textContent === sentence) return;
+  const dismiss = button(say("page.dismiss"), () => bar.replaceChildren());
+  bar.replaceChildren(h("p", { role: "alert" }, sentence), action ?? dismiss);
 }
 
 /**
@@ -432,7 +432,7 @@ const loadAll = () =>
     import("./friends.js"),
     import("./settings.js"),
     import("./event_log.js"),
-    import("./turning_point.js"),
+    import("./turning_point.js").then(({ loadMistakes }) => loadMistakes()),
   ]);
 
 show().then(() => keepOffline().catch(() => {})); // which is optional

@@ -45,6 +45,7 @@ import { opponentName } from "./seats.js";
 const MAX_GAMES = 200;
 const SHOWN_ON_CARD = 3;
 const REFRESH_INTERVAL_MS = 10_000;
+const MAX_REFRESHED = 20;
 
 /** @returns {GameRecord[]} the newest first */
 function records() {
@@ -56,7 +57,10 @@ function records() {
 function isRecord(kept) {
   if (!Number.isFinite(kept?.at) || ![null, "won", "lost", "drawn", "over"].includes(kept.result))
     return false;
-  if (!kept.local) return GAME_ID.test(kept.id) && ["string", "object"].includes(typeof kept.opponent);
+  if (!kept.local) {
+    const isNamed = ["string", "object"].includes(typeof kept.opponent);
+    return GAME_ID.test(kept.id) && isNamed && Array.isArray(kept.cells ?? []);
+  }
   const { moves, first, level, you } = kept.local;
   try {
     gameOf(moves, first);
@@ -152,18 +156,32 @@ async function refresh(count) {
   await Promise.all(open.slice(0, count).map(({ id = "" }) => refreshGame(id)));
 }
 
+/** @type {WeakMap<Element, () => void>} */
+const followed = new WeakMap();
+
 /**
  * Show games, and again when they have changed, here or on the server, while an element is on the page.
+ * Returns what shows them now.
  * @param {Element} element @param {() => void} show @param {number} count of those on the server
  */
-async function follow(element, show, count) {
+function follow(element, show, count) {
   let shown = "";
   const showChanges = () => {
     const now = JSON.stringify([records(), allResults()]);
-    if (now !== shown) show();
+    if (now !== shown) keepFocus(element, show);
     shown = now;
   };
-  showChanges();
+  const known = followed.get(element);
+  if (!known) {
+    followed.set(element, showChanges);
+    keepUpToDate(element, showChanges, count);
+  }
+  (known ?? showChanges)();
+  return known ?? showChanges;
+}
+
+/** @param {Element} element @param {() => void} showChanges @param {number} count */
+async function keepUpToDate(element, showChanges, count) {
   while (element.isConnected) {
     if (!document.hidden) {
       await refresh(count);
@@ -179,6 +197,18 @@ async function follow(element, show, count) {
       }
     });
   }
+  followed.delete(element);
+}
+
+/** Draw an element again; the link that has the focus keeps it. @param {Element} element @param {() => void} draw */
+function keepFocus(element, draw) {
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  draw();
+  if (!focused || focused.isConnected) return;
+  const links = [...element.querySelectorAll("a")];
+  const again = links.find((one) => one.href === /** @type {HTMLAnchorElement} */ (focused).href);
+  if (again) again.focus();
+  else focusTitle();
 }
 
 /** @param {string} id */
@@ -198,13 +228,16 @@ async function refreshGame(id) {
 /** Fill the card beside the board. @param {HTMLElement} card */
 export function fillCard(card) {
   const show = () => {
-    const { all, open, finished } = sorted();
+    const { open, finished } = sorted();
+    const here = location.pathname + location.search;
+    const others = open.filter(({ local }) => !local || BASE + addressOf(local) !== here);
+    const games = [...others, ...finished].slice(0, SHOWN_ON_CARD);
     card.replaceChildren(
       h("h2", {}, say("page.games")),
-      h("ul", { class: "games" }, ...[...open, ...finished].slice(0, SHOWN_ON_CARD).map(row)),
+      h("ul", { class: "games" }, ...games.map(row)),
       h("p", { class: "links" }, link("/games", say("page.all_games"), "")),
     );
-    card.hidden = !all.length;
+    card.hidden = !games.length;
   };
   follow(card, show, SHOWN_ON_CARD);
 }
@@ -222,7 +255,6 @@ export function mount(place) {
   const show = () => {
     const { all, open, finished } = sorted();
     const isEmpty = !all.length && !Object.keys(allResults()).length;
-    const hadFocus = hero.contains(document.activeElement);
     hero.replaceChildren(
       h("h1", { tabindex: "-1" }, say("page.games")),
       h("p", {}, say(isEmpty ? "page.no_games" : "page.games_about")),
@@ -234,12 +266,11 @@ export function mount(place) {
         { class: "row" },
         isEmpty && link("/", say("page.play_here"), "btn main"),
         !isEmpty && button(say("page.export"), exportAll),
-        !isEmpty && button(say("page.delete"), () => askToDelete(show)),
+        !isEmpty && button(say("page.delete"), () => askToDelete(() => showChanges())),
       ),
     );
-    if (hadFocus) focusTitle();
   };
-  follow(hero, show, MAX_GAMES);
+  const showChanges = follow(hero, show, MAX_REFRESHED);
 }
 
 /** @param {string} title @param {GameRecord[]} games */

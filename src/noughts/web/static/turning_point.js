@@ -13,7 +13,14 @@ import { readData, say } from "./page.js";
  * The mistakes of every open position, with the cells and lines of the class of its images.
  * @type {Record<string, Record<number, string>>}
  */
-const mistakes = await readData("mistakes.json");
+let mistakes = {};
+let isLoaded = false;
+
+/** Load what `turningPoint` needs. */
+export async function loadMistakes() {
+  if (!isLoaded) mistakes = await readData("mistakes.json");
+  isLoaded = true;
+}
 
 /** @param {Game} game @param {(mark: Mark) => string} called */
 export function turningPoint({ moves, first, winner }, called) {
