@@ -116,7 +116,7 @@ def test_pings_keep_a_stream_alive(proxy: Proxy, users: Users) -> None:
     ann.page.evaluate(COUNT_PINGS)
 
     for count in range(1, 9):
-        ann.advance_clock(20)
+        ann.advance_clock(20 if count > 1 else 1)  # paused from the first on: a busy machine has time
         proxy.send(PING)
         ann.page.wait_for_function("count => pings >= count", arg=count)
     ann.page.clock.resume()
