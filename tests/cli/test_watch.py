@@ -69,17 +69,16 @@ def starters(*options: str) -> list[tuple[str, str]]:
 
 
 def test_the_loser_starts_the_next_game() -> None:
-    played = starters()
+    played = starters("--first", "loser")
 
     assert played[0][0] == "X"
     for (first, result), (following, _) in pairwise(played):
         winner = {"PLAYER X WON!": "X", "PLAYER O WON!": "O"}.get(result, first)
         assert following != winner
-    assert starters("--first", "loser") == played
 
 
 @pytest.mark.parametrize("first", ["X", "O"])
 @pytest.mark.parametrize("wording", ["narrative", "kata"])
 def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None:
     assert {mark for mark, _ in starters("--first", first, "--wording", wording)} == {first}
-    assert {mark for mark, _ in starters("--wording", "kata")} == {"X"}
+    assert {mark for mark, _ in starters("--wording", wording)} == {"X"}

@@ -211,9 +211,9 @@ Feature: 003 The package
 
     Examples:
       | wording   | moves     | players    |
-      | narrative | 14253     | bob, frank |
+      | narrative | 14253     | bob, bob   |
       | narrative | 142596    | bob, bob   |
-      | narrative | 123465897 | bob, frank |
+      | narrative | 123465897 | bob, bob   |
       | kata      | 14253     | bob, bob   |
       | kata      | 142596    | bob, bob   |
       | kata      | 123465897 | bob, bob   |

@@ -130,7 +130,7 @@ def add_seats(parser: Parser, name: str = "a name, ") -> None:
     parser.add_argument(
         "--first",
         choices=["X", "O", "random", "loser"],
-        help="who starts every game (narrative: the loser, X at first; gem: random; kata: X)",
+        help="who starts every game (default: X; in the wording of the gem, random)",
     )
 
 

@@ -48,8 +48,7 @@ class Wording(Catalogue):
     """True if the result comes before the final board."""
     line_before_question: bool = False
     """True if a question follows an empty line even when the output is not a terminal."""
-    starter: Starter = "loser"
-    """Who starts; with "loser", X starts the first game."""
+    starter: Starter = "X"
 
     @property
     def cells(self) -> CellNames:
@@ -117,7 +116,6 @@ KATA = Wording(
     blank="",
     across="|",
     between="-+-+-",
-    starter="X",
     sentences={
         "game.ask": "{player}, enter a position from 1 to 9:",
         "game.won": "{player} Won!",
