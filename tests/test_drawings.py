@@ -49,9 +49,10 @@ def test_lines_in_a_tiny_window_are_read(wording: Wording, *, colour: bool) -> N
 
 
 @each_window
-def test_a_live_board_is_read(window: tuple[int, int]) -> None:
+@pytest.mark.parametrize("free", [NUMBERS, "_" * 9, " " * 9])
+def test_a_live_board_is_read(window: tuple[int, int], free: str) -> None:
     for board in EVERY_POSITION[::5]:
-        assert Board.parse(live_board(View(board, NUMBERS), window)) is board
+        assert Board.parse(live_board(View(board, free), window)) is board
 
 
 @each_window

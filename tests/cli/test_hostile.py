@@ -275,15 +275,17 @@ WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 2, 3, 6, 3, 2, 4, 3, 4]
 PLAYED = {b"play", b"resume"}
 TOLD = {b"watch", b"show", b"replay"}
 
-CELLS: list[bytes] = [cell.encode() for cell in (*"123456789", "0,0", "1,2", "2,1", "a1", "B2", " c3 ")]
+CELLS: list[bytes] = [cell.encode() for cell in (*"123456789", " 3 ")]
 WORDS = [b"undo", b"resign", b"help", b"y", b"n", b"yes", b"no", b"quit", b"QUIT", b"un do", b"Y"]
-WORDS += [b"hint", b"why", b"why 5", b"WHY c3", b"why not", b"hint hint"]
+WORDS += [b"hint", b"why", b"why 5", b"WHY 9", b"why not", b"hint hint"]
 HARM = [
     *(name for name in BAD_NAMES if b"\n" not in name and len(name) < 1000),
     b"0",
     b"10",
     b"-1",
     b"5 5",
+    b"1,2",
+    b"B2",
     b"\t5\t",
     b"5\x005",
     b"\x00",

@@ -46,7 +46,7 @@ def test_a_game_in_place(game: HostedGame, tmp_path: Path) -> None:
         live.press("9")
         live.see("Waiting for bob.")
         game.place(3)
-        live.see("bob won.", "you took 9", "Enter again", "bob 1 · you 0")
+        live.see("bob Won!", "you took 9", "Enter again", "bob 1 · you 0")
         live.press("q")
         assert live.end() == 0
 
@@ -175,7 +175,7 @@ def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) 
 def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, tmp_path: Path) -> None:
     """No secret is shown, whatever is typed."""
     with game.asked(tmp_path) as session:
-        session.type("a1\n")
+        session.type("1\n")
         session.expect("Waiting for bob.")
         secret = game.frank(tmp_path).client.secret or ""
         session.type("1\nwhy\nhelp\nundo\nquit\n")

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from support.command import environment, noughts
+from support.in_place import SIZE, documents, ending, fits, follow
 from support.live_board import DOWN, LEFT, RIGHT, UP, LiveBoard
 from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z, JOB_CONTROL
 from support.saved_games import save, url
+from support.sessions import Step
 
 SIZES = [(20, 5), (44, 10), (80, 24), (200, 60)]
 EMPTY_STATE = set[str]()
+REPORTS = (
+    "\x1b[I",
+    "\x1b[O",
+    "\x1b[<0;99;99M",
+    "\x1b[<0;3;3m",
+    "\x1b[<64;3;3M",
+    "\x1b[M   ",
+    "\x1b[200~",
+    "\x1b[201~",
+)
+"""The focus, the mouse, and the marks around what is pasted."""
 
 
 def board(live: LiveBoard) -> str:
@@ -27,7 +41,7 @@ def test_a_game_of_two_people_at_one_keyboard(tmp_path: Path, size: tuple[int, i
         for number, key in enumerate("15293"):
             live.see("Player O, your" if number % 2 else "Player X, your")
             live.press(key)
-        live.see("Player X won.")
+        live.see("Player X Won!")
         assert not live.screen.has_scrolled
         assert all(len(row) <= size[0] for row in live.screen.rows)
         live.press("q")
@@ -108,7 +122,7 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
         live.press("n")
         live.see("Your move.")
         live.press("r", "y")
-        live.see("Unbeatable won.")
+        live.see("Unbeatable Won!")
 
 
 def test_help_is_a_page_in_the_smallest_window_too(tmp_path: Path) -> None:
@@ -131,7 +145,7 @@ def test_other_numbers_take_away_what_was_said_with_the_old_ones(tmp_path: Path)
         rows = live.see("│   8   │   9", "1   │   2   │   3")
         assert "Take" not in "\n".join(rows)
         live.press("r", "y", "#")  # which is not offered now
-        live.see("Unbeatable won.")
+        live.see("Unbeatable Won!")
         live.press("q")
         live.end()
 
@@ -156,7 +170,7 @@ def test_a_lost_game_leaves_the_board_who_won_and_why(tmp_path: Path, leave: str
         for key, *seen in [
             ("1", "Unbeatable takes 5.", "Your move."),
             ("2", "Unbeatable takes 3.", "Your move."),
-            ("4", "Unbeatable won.", "What next?"),
+            ("4", "Unbeatable Won!", "What next?"),
         ]:
             live.press(key)
             live.see(*seen)
@@ -164,18 +178,71 @@ def test_a_lost_game_leaves_the_board_who_won_and_why(tmp_path: Path, leave: str
         live.end()
         shown = [row for row in live.screen.rows if row]
 
-    assert shown[5] == "Unbeatable won."
+    assert shown[5] == "Unbeatable Won!"
     assert shown[6].startswith("The game turned on move ")
     assert shown[-1] == "Goodbye!"
     assert "takes" not in live.screen.text
+
+
+@pytest.mark.parametrize("step", documents(), ids=lambda step: step.command)
+def test_what_the_documents_print_is_seen_in_place(tmp_path: Path, step: Step) -> None:
+    """One text, checked in a pipe by `test_sessions.py`, and here on the screen and after it is left."""
+    with LiveBoard(tmp_path, *shlex.split(step.command)[1:], size=SIZE) as live:
+        assert [*follow(step, live)]
+        assert live.end() == 0
+
+    rows, last = live.screen.rows, ending(step)
+    assert any(
+        all(map(fits, last, rows[start : start + len(last)])) for start in range(len(rows) - len(last))
+    ), f"{last} in {rows}"
+
+
+def test_a_key_that_does_nothing_is_answered_until_the_next(tmp_path: Path) -> None:
+    refused = "Position is Invalid!", "Press a number from 1 to 9, or ? for help."
+    unused = "That key does nothing now."
+    with LiveBoard(tmp_path, "play", "--no-save") as live:
+        live.see("Player X, your move.")
+        for key in (
+            *"0zZ!,=",
+            "\t",
+            "\x7f",
+            "\x01",
+            "\x1b",
+            "\x1b[15~",
+            "\x1b[[A",
+            "\x1b[H",
+            "é",
+            "\u540d",
+        ):
+            live.press(key)
+            live.see(*refused)
+            for report in REPORTS:  # which are not keys
+                live.press(report)
+            live.press(UP)
+            live.see_gone(*refused)
+            live.press(*REPORTS, DOWN)
+        live.press("5", "5")
+        live.see("Player O, your move.", "Position is Invalid!", "That cell is taken.")
+        live.press("0")
+        live.see(*refused)
+        live.press(LEFT)
+        live.see_gone(*refused)
+        live.press("\r", "1", RIGHT, " ", "9")
+        live.see("Player X Won!", "What next?")
+        for key in (*"5xn", UP):
+            live.press(key)
+            live.see("Player X Won!", unused)
+            live.press("w")
+            live.see_gone(unused)
+            live.press("q")
 
 
 @pytest.mark.parametrize(
     ("wording", "asked", "refused", "won"),
     [
         ("gem", "Ann: Enter a number between", "That is not a move you can make.", "Ann won!"),
-        ("kata", "Ann, enter a position from 1 to 9:", "Position is Invalid!", "Ann Won!"),
-        ("narrative", "Ann, your move.", "That cell is taken.", "Ann WON!"),
+        ("kata", "Ann, your move.", "Position is Invalid!", "Ann Won!"),
+        ("narrative", "Ann, your move.", "That is not a move.", "Ann WON!"),
     ],
 )
 def test_a_wording_speaks_in_place_too(
@@ -217,7 +284,7 @@ def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
         live.see("Your move.")
         live.press("r", "y")
         live.see(
-            "Medium won.", "Enter again", "+ harder", "- easier", "o other mark", "w review", "q quit"
+            "Medium Won!", "Enter again", "+ harder", "- easier", "o other mark", "w review", "q quit"
         )
         live.press("\r")
         live.see("you 0 · Medium 1", "Your move.")
@@ -262,7 +329,7 @@ def test_the_loser_starts_after_the_players_have_changed_marks(tmp_path: Path) -
     with LiveBoard(tmp_path, "play", *names) as live:
         live.see("ann, your move.")
         live.press(*"15293")
-        live.see("ann won.")
+        live.see("ann Won!")
         live.press("o")
         live.see("bob, your move.", "bob 0 · ann 1")
 
@@ -298,7 +365,7 @@ def test_the_end_says_what_decided_the_game(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--no-save") as live:
         for key in "15293":  # O does not stop 1-2-3
             live.press(key)
-        live.see("Player X won.", "move 4")
+        live.see("Player X Won!", "move 4")
 
 
 @pytest.mark.parametrize(("keys", "code"), [(["q"], 0), ([CTRL_D], 0), ([CTRL_C], 130)])
@@ -332,7 +399,7 @@ def test_any_window_can_be_played_in(tmp_path: Path, size: tuple[int, int]) -> N
     with LiveBoard(tmp_path, "play", "--no-save", size=size) as live:
         live.press(*"15293", "q")
         assert live.end() == 0
-        assert b"Player X won." in live.session.output
+        assert b"Player X Won!" in live.session.output
 
 
 def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) -> None:
@@ -383,7 +450,7 @@ def test_a_closed_terminal_ends_the_game(tmp_path: Path, way: str, code: int) ->
 def test_names_of_any_width_break_nothing(tmp_path: Path, size: tuple[int, int], name: str) -> None:
     with LiveBoard(tmp_path, "play", "--no-save", "--x", name, size=size) as live:
         live.press(*"15293")
-        live.see("won")
+        live.see("Won")
         assert not live.screen.has_scrolled
 
 
@@ -432,14 +499,14 @@ def test_enter_plays_the_computer_at_medium_at_first(tmp_path: Path) -> None:
         live.press("\r")
         live.see("Your move.")
         live.press("r", "y")
-        live.see("Medium won.")
+        live.see("Medium Won!")
 
 
 def test_the_level_is_remembered(tmp_path: Path) -> None:
     for answer, shown in [
-        ("1u\r", "Unbeatable won."),
-        ("\r", "Unbeatable won."),
-        ("beginner\r", "Beginner won."),
+        ("1u\r", "Unbeatable Won!"),
+        ("\r", "Unbeatable Won!"),
+        ("beginner\r", "Beginner Won!"),
     ]:
         with LiveBoard(tmp_path) as live:
             live.see("Enter is 1:")
@@ -473,7 +540,7 @@ def test_an_unfinished_game_is_offered(tmp_path: Path) -> None:
         live.see("Your move.")
 
 
-@pytest.mark.parametrize(("answer", "shown"), [("2", "Player X, your move."), ("3", "1. ")])
+@pytest.mark.parametrize(("answer", "shown"), [("2", "Player X, your move."), ("3", "Hard:")])
 def test_a_friend_and_two_bots(tmp_path: Path, answer: str, shown: str) -> None:
     with LiveBoard(tmp_path) as live:
         live.see("Enter is 1:")
@@ -528,7 +595,7 @@ def test_the_first_question_fits_a_small_window(
 
 def test_leaving_while_others_play_says_goodbye(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "watch", "--interval", "600") as live:
-        live.see("1. ")
+        live.see("Player X:")
         live.press(CTRL_C)
         assert live.end() == 130
         assert live.screen.rows[0] == "Goodbye!"
@@ -543,8 +610,8 @@ def test_without_a_terminal_noughts_alone_is_play() -> None:
 
 def test_watch_redraws_one_board(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "watch", "--seed", "1", "--interval", "600", "--games", "2") as live:
-        for move in range(1, 6):
-            live.see(f"{move}. ", "n next", "q quit")
+        for mark in "XOXOX":
+            live.see(f"Player {mark}:", "n next", "q quit")
             live.press("n")
         live.press("q")
         assert live.end() == 0
@@ -563,7 +630,7 @@ def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play") as live:
         live.see("your move.")
         live.press(*"15293")
-        live.see("Player X won.")
+        live.see("Player X Won!")
         live.press("q")
         live.end()
     env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games")
@@ -571,7 +638,7 @@ def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "replay", saved["id"], size=(44, 10)) as live:
         live.see("0/5", "Player X starts.")
         live.press(RIGHT, " ", "n")
-        live.see("3/5", "X|X|3", "3. Player X")
+        live.see("3/5", "X|X|", "Player X:")
         live.press(LEFT)
         live.see("2/5")
         live.press(RIGHT * 100)
@@ -586,10 +653,10 @@ def test_replay_says_who_plays_and_what_happened(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "replay", "left", env=env) as live:
         for step, *said in [
             ("0/4", "Ann starts.", "Enter next"),
-            ("1/4", "1. Ann", "Enter next"),
+            ("1/4", "Ann:", "Enter next"),
             ("2/4", "Ann took back.", "Enter next"),
-            ("3/4", "1. Ann", "Enter next"),
-            ("4/4", "Ann won.", "Bob resigned.", "b back"),
+            ("3/4", "Ann:", "Enter next"),
+            ("4/4", "Ann WON!", "Bob resigned.", "b back"),
         ]:
             rows = live.see(step, "Ann · Bob", *said, "q quit")
             [place] = [number for number, row in enumerate(rows) if step in row]

@@ -71,6 +71,23 @@ class LiveBoard(contextlib.AbstractContextManager["LiveBoard"]):
         self._wait(lambda: all(text in self.screen.text for text in texts), f"{texts} to be seen")
         return self.screen.rows
 
+    def see_gone(self, *texts: str) -> None:
+        """Wait until none of this is on the screen."""
+        gone = f"{texts} to be gone"
+        self._wait(lambda: not any(text in self.screen.text for text in texts), gone)
+
+    def see_frame(self, is_so: Callable[[str], bool], what: str, since: int) -> tuple[int, str]:
+        """Wait for a frame, from a number on, that may have been drawn over; return its number and it."""
+        found: list[tuple[int, str]] = []
+
+        def is_seen() -> bool:
+            frames = [*self.screen.frames, self.screen.text]
+            found[:] = [(at, frames[at]) for at in range(since, len(frames)) if is_so(frames[at])]
+            return bool(found)
+
+        self._wait(is_seen, what)
+        return found[0]
+
     def see_cursor(self, place: tuple[int, int]) -> None:
         self._wait(lambda: self.screen.cursor == place, f"the cursor on {place}")
 

@@ -96,10 +96,7 @@ class Console:
             return
         from noughts.cli.live_screen import LiveScreen  # noqa: PLC0415 - not for lines
 
-        display = self._display(options)
-        if options.wording:  # otherwise a board in place has sentences of its own
-            display = display.replace(wording=display.wording.in_place())
-        live = LiveScreen(self.out, display, self._keys, self.settings)
+        live = LiveScreen(self.out, self._display(options), self._keys, self.settings)
         try:  # not `with`: a signal may come while it is being opened
             live.open()
             yield live, live.keyboard

@@ -84,7 +84,7 @@ class View(Value):
     """What is to be seen."""
 
     board: Board
-    numbers: str
+    free: str
     """What the free cells show, from the top left."""
     last: Cell | None = None
     """The cell of the last move."""
@@ -323,7 +323,7 @@ def _draw_cell(view: View, cell: Cell, size: CellSize, glyphs: Glyphs, paint: Pa
     elif has_cursor and size is not SMALL:
         sign, style = str(view.board.turn).lower(), FREE  # the mark that would go there
     else:
-        sign, style = view.numbers[cell], FREE
+        sign, style = view.free[cell], FREE
     if size is SMALL:
         return [paint(sign, style + (_LAST if is_last else ""))]
     width = size.columns - 2

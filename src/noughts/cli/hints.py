@@ -8,10 +8,10 @@ from noughts.analysis.best_moves import best_cells, perfect_cells
 from noughts.analysis.coach import Advice, judge_move, review
 from noughts.analysis.solver import Result
 from noughts.cli.prompt import Prompt
+from noughts.cli.question import read_cell
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Mark
 from noughts.core.game import Game
-from noughts.core.notation import parse_cell
 from noughts.text.sentences import MoveName, say_advice, say_prospect
 from noughts.text.speaker import Speaker, capitalised
 from noughts.text.turning_point import say_review, say_turning_point
@@ -74,7 +74,7 @@ def hint(board: Board, speaker: Speaker, move: MoveName = "hint", *, short: bool
 def explain(game: Game, asked: str, speaker: Speaker, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
     if asked:
-        return _say(judge_move(game.board, parse_cell(asked)), speaker, "cell", short=short)
+        return _say(judge_move(game.board, read_cell(asked)), speaker, "cell", short=short)
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)

@@ -17,8 +17,9 @@ MAX_BUFFERED_LINES = 100
 ESCAPE_SEQUENCE_SECONDS = 0.05
 """The bytes of an arrow key come together; Escape comes alone."""
 
-_KEY = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|O[A-Za-z])|.", re.DOTALL)
-_INCOMPLETE_KEY = re.compile("\x1b(?:\\[[0-?]*[ -/]*|O)?")
+_KEY = re.compile("\x1b(?:\\[M...|\\[\\[?[0-?]*[ -/]*[@-~]|O[A-Za-z])|.", re.DOTALL)
+"""A character or a sequence; `[M` and three characters are the mouse, `[[` is a function key of Linux."""
+_INCOMPLETE_KEY = re.compile("\x1b(?:\\[M.{0,2}|\\[\\[?[0-?]*[ -/]*|O)?", re.DOTALL)
 
 
 class UnreadableLine(NoughtsError):

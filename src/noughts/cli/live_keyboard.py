@@ -17,6 +17,8 @@ from noughts.text.speaker import NUMPAD_ORDER, READING_ORDER
 _UP, _DOWN, _RIGHT, _LEFT = "ABCD"
 _ARROW = re.compile("\x1b[\\[O](?:1;[0-9])?([ABCD])")
 _CLICK = re.compile("\x1b\\[<0;([0-9]{1,5});([0-9]{1,5})M")
+_REPORT = re.compile("\x1b\\[(?:<.*|M...|[IO]|20[01]~)", re.DOTALL)
+"""What a terminal sends by itself: the mouse, the focus, and the marks around what is pasted."""
 _ENTER = "\r", "\n", " "
 _REDRAW, _END = "\x0c", "\x04"
 
@@ -25,11 +27,19 @@ class LiveKeyboard(Keyboard):
     """The keys of a game in place, and what the player has reached with them."""
 
     def __init__(
-        self, keys: KeyReader, out: TextIO, settings: GameSettings, draw: Callable[[], None]
+        self,
+        keys: KeyReader,
+        out: TextIO,
+        settings: GameSettings,
+        draw: Callable[[], None],
+        notice_for: Callable[[Question], str],
     ) -> None:
         super().__init__(keys, out, full_screen=True)
         self.settings = settings
         self._draw = draw
+        self._notice_for = notice_for
+        self.notice = ""
+        """The answer to a key that could not do anything; the next key removes it."""
         self.terminal = self._terminal
         self.question = self.idle_question = Question("", (HELP, QUIT))
         self.is_answered = False
@@ -62,6 +72,9 @@ class LiveKeyboard(Keyboard):
         self.frame = None
 
     def _press(self, key: str) -> None:
+        if _REPORT.fullmatch(key) and not _CLICK.fullmatch(key):
+            return
+        self.notice = ""
         if key == _REDRAW:
             self.frame = None
         elif self.page is not None:
@@ -96,6 +109,8 @@ class LiveKeyboard(Keyboard):
             self._move_cursor(arrow[1])
         elif key in _ENTER and question.default:
             self._line = question.default
+        elif not _CLICK.fullmatch(key):  # beside the board, a click means nothing
+            self.notice = self._notice_for(question)
 
     def _cell(self, key: str) -> Cell | None:
         """Return the cell that a digit, Enter or a click means."""

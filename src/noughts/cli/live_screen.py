@@ -10,6 +10,7 @@ from noughts.bots.registry import level_of
 from noughts.cli.frame import ASCII, UNICODE, View, lay_out, lay_out_page, plan
 from noughts.cli.input import KeyReader
 from noughts.cli.live_keyboard import LiveKeyboard
+from noughts.cli.prompt import sentence
 from noughts.cli.question import NO, YES, Question
 from noughts.cli.screen import Display, Screen
 from noughts.cli.settings import GameSettings
@@ -32,6 +33,7 @@ class LiveScreen(Screen):
         "help": "live.help",
         "help_short": "live.help",
         "taken": "live.taken",
+        "not_a_cell": "live.not_a_cell",
         "no_move": "live.no_move",
         "step": "replay.step_short",
         "step_short": "replay.step_short",
@@ -40,7 +42,7 @@ class LiveScreen(Screen):
 
     def __init__(self, out: TextIO, display: Display, keys: KeyReader, settings: GameSettings) -> None:
         super().__init__(out, display)
-        self.keyboard = LiveKeyboard(keys, out, settings, self.flush)
+        self.keyboard = LiveKeyboard(keys, out, settings, self.flush, self.notice_for)
         self._terminal = self.keyboard.terminal
         self._glyphs = UNICODE if "utf" in (out.encoding or "").lower() else ASCII
         self._game = Game(Board())
@@ -61,11 +63,10 @@ class LiveScreen(Screen):
         self._terminal.__exit__()
 
     def close(self) -> Screen:
-        """Give the terminal back, and print the last position and, after a game, how it ended."""
+        """Give the terminal back, and print the last position and, after a game, what was said of it."""
         self.give_back()
-        lines = Screen(self.out, self._display.replace(numbers=self.numbers))
-        lines.say(lines.drawing(self._game.board))
-        for line in (self._result(self._game), *self._messages) if self._game.is_over else ():
+        lines = Screen(self.out, self._display)
+        for line in (*self.position(self._game), *(self._messages if self._game.is_over else ())):
             lines.say(line)
         return lines
 
@@ -85,11 +86,14 @@ class LiveScreen(Screen):
     def again(self, _others: str = "") -> str:
         return self.wording.say("live.again")
 
-    def refusal(self, why: str) -> str:
-        return self.wording.say("live.refusal", why=why)
+    def say_refusal(self, line: str) -> None:
+        self.keyboard.notice = line
 
-    def say_start(self, line: str) -> None:
-        """Do nothing: the status says it."""
+    def notice_for(self, question: Question) -> str:
+        """Return the answer to a key that means nothing."""
+        if question.wants_cell:
+            return self.refusal(sentence(self.text("not_a_cell")))
+        return self.wording.say("live.no_key")
 
     def say_page(self, text: str) -> None:
         self.keyboard.page, self.keyboard.page_top = text, 0
@@ -98,16 +102,22 @@ class LiveScreen(Screen):
         self._waiting = text
         self.flush()
 
-    def show(self, game: Game) -> None:
-        if game != self._game:
-            del self._messages[: self._seen_messages]  # they were about another position
-            if game.board.is_over:
-                self._messages.clear()  # the last move can be seen
-            self._seen_messages = 0
-            self._game = game
-            self._status = self._result(game) if game.is_over else ""
-            self._waiting = ""
-            self.flush()
+    def show(self, game: Game, led_to_it: str = "") -> None:
+        """Show a position, and who wins; what led to it is said above the result."""
+        if game == self._game:
+            return
+        del self._messages[: self._seen_messages]  # they were about another position
+        if game.board.is_over:
+            self._messages.clear()  # the last move can be seen
+        self._seen_messages = 0
+        self.keyboard.notice = ""
+        self._game = game
+        result = self.result(game) if game.is_over else ""
+        self._status = "\n".join(line for line in (led_to_it, result) if line)
+        self._waiting = ""
+        if game.winner and self._is_you(game.winner) and not game.player(game.winner):
+            self.say(self.wording.say("live.you_won"))
+        self.flush()
 
     def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
         self.show_heading(game, ends)
@@ -136,7 +146,7 @@ class LiveScreen(Screen):
         self.keyboard.question = self.keyboard.idle_question
 
     def move_question(self, game: Game, mark: Mark) -> str:
-        key = "live.your_move" if mark is self.you else "live.move"
+        key = "live.your_move" if self._is_you(mark) else "live.move"
         return self.wording.say(key, player=self.name(game, mark))
 
     def pause(self, seconds: float) -> None:
@@ -149,12 +159,10 @@ class LiveScreen(Screen):
     def show_step(self, line: str, game: Game) -> None:
         if game.resigned:
             self.say(line)
-        self.show(game)
-        if not game.is_over:
-            line = line or self.wording.say("game.starts", player=self.name(game, game.board.first))
-            step = {"number": len(game.moves), "player": line.removesuffix(":")}
-            self._status = self.wording.say("live.step", **step) if line.endswith(":") else line
-            self.flush()
+            line = ""
+        elif not line:
+            line = self.wording.say("game.starts", player=self.name(game, game.board.first))
+        self.show(game, line)
 
     def name(self, game: Game, mark: Mark) -> str:
         """Return a player's name; a bot's is that of its level."""
@@ -165,23 +173,21 @@ class LiveScreen(Screen):
 
     def subject(self, game: Game, mark: Mark) -> str:
         name = self.name(game, mark)
-        return self.wording.say("live.you_first", player=name) if mark is self.you else name
+        return self.wording.say("live.you_first", player=name) if self._is_you(mark) else name
 
     def who(self, game: Game, mark: Mark) -> str:
         name = self.name(game, mark)
-        return self.wording.say("live.you", player=name) if mark is self.you else name
+        return self.wording.say("live.you", player=name) if self._is_you(mark) else name
 
-    def _result(self, game: Game) -> str:
-        if game.winner is None:
-            return self.wording.say("live.drawn")
-        key = "live.you_won" if game.winner is self.you else "live.won"
-        return self.wording.say(key, player=self.subject(game, game.winner))
+    def _is_you(self, mark: Mark) -> bool:
+        return mark is self.you and not self.wording.calls_by_name
 
     # What is drawn
 
     @property
     def cell_names(self) -> CellNames:
-        return "numpad" if self.keyboard.settings.numpad else "numbers"
+        names = super().cell_names
+        return "numpad" if names == "numbers" and self.keyboard.settings.numpad else names
 
     @property
     def numbers(self) -> str:
@@ -217,12 +223,12 @@ class LiveScreen(Screen):
         status = self._waiting or self._status or ("" if game.is_over else question.text)
         return View(
             game.board,
-            self.numbers,
+            self.wording.blank * 9 or self.numbers,
             last=game.moves[-1] if game.moves else None,
             cursor=self.keyboard.cursor if question.wants_cell else None,
             score=self._score,
             status=status,
-            messages=tuple(self._messages),
+            messages=(self.keyboard.notice,) if self.keyboard.notice else tuple(self._messages),
             question=asked if asked != status else "",
             keys=self._keys(),
             is_over=game.is_over,

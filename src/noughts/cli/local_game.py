@@ -21,6 +21,7 @@ from noughts.cli.question import (
     SWAP,
     YES_WORDS,
     Question,
+    read_cell,
 )
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
@@ -28,7 +29,6 @@ from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
-from noughts.core.notation import parse_cell
 from noughts.core.player import Player
 from noughts.store.errors import StaleVersion, StoreError
 from noughts.text.speaker import Speaker
@@ -101,7 +101,7 @@ class LocalGame:
         if before is not None and line is None:
             line = self._text("game.starts", player=self._screen.name(game, first))
         if line is not None:
-            self._screen.say_start(line)
+            self._screen.say(line)
         self._screen.log(opening_events(first, self._players))
         return game
 
@@ -227,7 +227,7 @@ class LocalGame:
             case "resign":
                 return Resign(mark)
         try:
-            return PlaceToken(mark, parse_cell(words))
+            return PlaceToken(mark, read_cell(words))
         except UnreadableCell:
             self._log_no_such_cell(mark)
             raise

@@ -114,7 +114,9 @@ class Prompt:
 
     def refuse(self, why: str, game: Game) -> None:
         """Refuse what is not a move."""
-        self.reply(self.screen.refusal(sentence(why)), game)
+        self.end_question()
+        self.screen.say_refusal(self.screen.refusal(sentence(why)))
+        self._show_again(game)
 
     def refuse_taken(self, game: Game) -> None:
         free = ", ".join(map(self.screen.number, game.board.free_cells))
@@ -126,7 +128,7 @@ class Prompt:
             case UnreadableLine():
                 self.refuse(self.screen.wording.say(error.key, most=MAX_LINE_BYTES), game)
             case UnreadableCell():
-                self.refuse(self.screen.wording.say("prompt.not_a_cell"), game)
+                self.refuse(self.screen.text("not_a_cell"), game)
             case IllegalMove():
                 self.refuse_taken(game)
             case NothingToTakeBack():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from noughts.core.board import Cell
+from noughts.core.errors import UnreadableCell, quoted
 from noughts.core.value import Value
+from noughts.text.speaker import READING_ORDER
 
 
 class Action(Value):
@@ -69,11 +72,18 @@ def read_words(line: str, actions: Iterable[Action] = ()) -> str:
 
     The keys of `actions` are short for their words.
 
-    >>> read_words("W  B2"), read_words("exit"), read_words("5")
-    ('why b2', 'quit', '5')
+    >>> read_words("W  5"), read_words("exit"), read_words("5")
+    ('why 5', 'quit', '5')
     >>> read_words("w", [REVIEW])
     'review'
     """
     words = {**SYNONYMS, **{action.key: action.word for action in actions}}
     first, *others = line.lower().split() or [""]
     return " ".join([words.get(first, first), *others])
+
+
+def read_cell(words: str) -> Cell:
+    """Read the number that a player types for a cell, 1 to 9."""
+    if len(words) != 1 or words not in READING_ORDER:
+        raise UnreadableCell(f"{quoted(words)} is not a cell: type a number from 1 to 9")
+    return READING_ORDER.index(words)

@@ -52,6 +52,7 @@ class Screen:
         "help": "prompt.help",
         "help_short": "prompt.help_short",
         "taken": "prompt.taken",
+        "not_a_cell": "prompt.not_a_cell",
         "no_move": "prompt.no_move",
         "step": "replay.step",
         "step_short": "replay.step_short",
@@ -110,8 +111,7 @@ class Screen:
         refusal = self.wording.say("prompt.invalid")
         return refusal if self.compact else f"{refusal}\n{why}"
 
-    def say_start(self, line: str) -> None:
-        """Say who starts."""
+    def say_refusal(self, line: str) -> None:
         self.say(line)
 
     def say_page(self, text: str) -> None:
@@ -191,15 +191,23 @@ class Screen:
         return self.wording.say("game.points", x=x, o=o, **won)
 
     def show(self, game: Game) -> None:
-        """Show the position and, when the game is over, the result, in the wording's order."""
-        lines = [printable(describe(game, self.wording)) if self.spoken else self.drawing(game.board)]
-        if game.is_over:
-            player = game.player(game.winner) if game.winner else None
-            result = self.wording.result(game.winner, shown_name(player) if player else None)
-            lines.insert(0 if self.wording.result_before_board or self.compact else 1, result)
-        for line in lines:
+        """Show the position."""
+        for line in self.position(game):
             self.say(line)
         self.out.flush()
+
+    def position(self, game: Game) -> list[str]:
+        """Return the drawing and, when the game is over, the result, in the wording's order."""
+        lines = [printable(describe(game, self.wording)) if self.spoken else self.drawing(game.board)]
+        if game.is_over:
+            is_first = self.wording.result_before_board or self.compact
+            lines.insert(0 if is_first else 1, self.result(game))
+        return lines
+
+    def result(self, game: Game) -> str:
+        winner = game.winner
+        name = self.name(game, winner) if winner and game.player(winner) else None
+        return self.wording.result(winner, name)
 
     def show_step(self, line: str, game: Game) -> None:
         """Show a position that somebody watches, below the line that says what led to it."""

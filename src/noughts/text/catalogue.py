@@ -47,8 +47,7 @@ SENTENCES = {
     "prompt.no_move": "No move yet; why 5 explains what taking 5 would do.",
     "prompt.no_move_short": "No move yet.",
     "prompt.help": """\
-Type the number of a free cell, 1 to 9, row by row from the top left;
-row,column (0,0 to 2,2) and a1 to c3 name the same cells.
+Type the number of a free cell, 1 to 9, row by row from the top left.
 hint    show a best move, and why it is one
 why     explain the last move; why 5, what taking 5 would do
 undo    take back the last move; against a bot or on a server, your last move
@@ -62,16 +61,14 @@ h, w, u, r, ? and q are short for these words.""",
     "live.your_move": "Your move.",
     "live.move": "{player}, your move.",
     "live.thinking": "{player} is thinking…",
-    "live.step": "{number}. {player}",
     "live.you": "you",
     "live.you_first": "You",
     "live.taken": "that cell is taken",
-    "live.refusal": "{why}",
+    "live.not_a_cell": "press a number from 1 to 9, or ? for help",
+    "live.no_key": "That key does nothing now.",
     "live.no_move": "Nobody has moved yet.",
     "live.watching": "You are watching this game.",
     "live.you_won": "You won.",
-    "live.won": "{player} won.",
-    "live.drawn": "A draw.",
     "live.players": "{x} · {o}",
     "live.points": "{x} {x_won} · {o} {o_won}",
     "live.points_drawn": "{x} {x_won} · {o} {o_won} · drawn {drawn}",

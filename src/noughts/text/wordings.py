@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
@@ -12,17 +12,6 @@ from noughts.text.picture import draw_board
 from noughts.text.speaker import CellNames
 
 Starter: TypeAlias = Literal["X", "O", "random", "loser"]
-
-IN_PLACE = {
-    "live.your_move": "game.ask",
-    "live.move": "game.ask",
-    "live.refusal": "prompt.invalid",
-    "live.you_won": "game.won",
-    "live.won": "game.won",
-    "live.drawn": "game.drawn",
-    "live.again": "prompt.again",
-}
-"""What a board in place says, and what lines say for it."""
 
 
 class Wording(Catalogue):
@@ -48,19 +37,14 @@ class Wording(Catalogue):
     """True if the result comes before the final board."""
     line_before_question: bool = False
     """True if a question follows an empty line even when the output is not a terminal."""
+    calls_by_name: bool = False
+    """True if nobody is called "you"."""
     starter: Starter = "X"
 
     @property
     def cells(self) -> CellNames:
         """What the coach calls cells: numbers, if the free ones show them."""
         return "places" if self.blank else "numbers"
-
-    def in_place(self) -> Self:
-        """Return the wording for a board in place, where it says what it would say in lines."""
-        own = {key: self.sentences[lines] for key, lines in IN_PLACE.items() if lines in self.sentences}
-        if "live.your_move" in own:  # it calls players by name
-            own |= {"live.you": "{player}", "live.you_first": "{player}"}
-        return self.replace(sentences={**own, **self.sentences})
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""
@@ -102,9 +86,12 @@ GEM = Wording(
     between="",
     result_before_board=True,
     line_before_question=True,
+    calls_by_name=True,
     starter="random",
     sentences={
-        "game.ask": "{player}: Enter a number between 1 and 9 to make your move",
+        **dict.fromkeys(
+            ("game.ask", "live.move"), "{player}: Enter a number between 1 and 9 to make your move"
+        ),
         "game.won": "{player} won!",
         "game.drawn": "The game ended in a tie",
         "prompt.invalid": "That is not a move you can make.",

@@ -13,7 +13,15 @@ from noughts.cli import hints
 from noughts.cli.exit import INTERRUPTED
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.prompt import Prompt, Quit, sentence
-from noughts.cli.question import NO_WORDS, SEE_ACTIONS, WAIT_ACTIONS, YES_WORDS, Question, read_words
+from noughts.cli.question import (
+    NO_WORDS,
+    SEE_ACTIONS,
+    WAIT_ACTIONS,
+    YES_WORDS,
+    Question,
+    read_cell,
+    read_words,
+)
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
@@ -27,7 +35,6 @@ from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Game, PlaceToken, TakeBack, decide
-from noughts.core.notation import parse_cell
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
@@ -137,7 +144,7 @@ class RemoteGame:
         self._remove_seat()
         self._enter(joined)
         first = self._view.name(self._view.game.board.first)
-        self._screen.say_start(self._text("game.starts", player=first))
+        self._screen.say(self._text("game.starts", player=first))
         self._view.show()
 
     def _invite(self) -> str:
@@ -342,7 +349,7 @@ class RemoteGame:
             decide(game, TakeBack(mark))
             self._send("undo", "/take-back", seen)
         else:
-            cell = parse_cell(words)
+            cell = read_cell(words)
             if not game.is_ready:
                 self._prompt.reply(self._text("remote.nobody"), game)
             elif game.active is not mark:
