@@ -315,30 +315,6 @@ Feature: 003 The package
     And it finally prints that the selected player won with the top row
     And it exits with code 0
 
-  @G6
-  Scenario: The example can end in a tie
-    When I run the example and play 123465897
-    Then it prints "The game ended in a tie"
-    And no cell of the last board is free
-    And it exits with code 0
-
-  @G6 @G7
-  Scenario: The example refuses what is no move and asks the same player again
-    When I run the example and type "5" "5" "0" "10" "no" "" "1"
-    Then both players are asked by turns, and the second one 6 times in a row
-    And it finally prints "Goodbye!"
-    And it exits with code 0
-
-  @G6 @G7
-  Scenario: The example is left with Ctrl-C
-    When I press Ctrl-C in the example once it has asked for a move
-    Then it finally prints "Goodbye!"
-    And it exits with code 130
-
-  @G6
-  Scenario: The example builds on public names alone
-    Then the example imports public names of the library and nothing that must be installed
-
   # What the document confesses to lack
 
   @G7

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shlex
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
-from threading import Timer
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -23,12 +18,12 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from noughts import GEM, WORDINGS, Board, Game, Mark, Player, errors, parse_board, parse_cell, standing
 from support.command import COMMAND
 from support.deadlines import DEADLINE_SECONDS
-from support.documents import Ran, board_texts, created, keys, questions
+from support.documents import Ran, board_texts, created, interrupted, keys, questions
 from support.forked import noughts
 
 scenarios("package.feature")
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "bob_and_frank.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "documents" / "gem.py"
 MARKS = {"bob": "X", "frank": "O"}
 
 
@@ -237,34 +232,6 @@ def starter_won(ran: Ran, starter: str) -> None:
     assert ran.stdout.splitlines()[-4:] == [f"{starter} won!", *rows]
 
 
-@then("no cell of the last board is free")
-def last_board_full(ran: Ran) -> None:
-    assert "_" not in board_texts(ran.stdout.splitlines())[-1]
-
-
-@then(parsers.parse("both players are asked by turns, and the second one {times:d} times in a row"))
-def asked_by_turns(ran: Ran, times: int) -> None:
-    asked = [question.split(":")[0] for question in questions(ran.stdout.splitlines())]
-    runs = [(name, len(list(again))) for name, again in groupby(asked)]
-    first, second = runs[0][0], runs[1][0]
-    assert {first, second} == set(MARKS)
-    assert runs == [(first, 1), (second, times), (first, 1)]
-
-
-@then("the example imports public names of the library and nothing that must be installed")
-def imports_public_names() -> None:
-    public = import_module("noughts").__all__
-    used = False
-    for node in ast.walk(ast.parse(EXAMPLE.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "noughts":
-            assert {alias.name for alias in node.names} <= set(public)
-            used = True
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-            assert module in sys.stdlib_module_names
-    assert used
-
-
 # What the document confesses to lack
 
 
@@ -278,56 +245,7 @@ def boards_shown(ran: Ran, boards: str) -> None:
     target_fixture="ran",
 )
 def interrupt_after_line(arguments: str, line: str, env_vars: dict[str, str]) -> Ran:
-    return _interrupted([*COMMAND, *arguments.split()], lambda said: said == line, env_vars)
-
-
-@when("I press Ctrl-C in the example once it has asked for a move", target_fixture="ran")
-def interrupt_after_question(env_vars: dict[str, str]) -> Ran:
-    return _interrupted([sys.executable, str(EXAMPLE)], lambda said: bool(questions([said])), env_vars)
-
-
-def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: dict[str, str]) -> Ran:
-    """Run a command, and press Ctrl-C once it has printed this line."""
-    said = []
-    with _ctrl_c_enabled():
-        process = subprocess.Popen(
-            arguments,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            env=env,
-        )
-    patience = Timer(60, process.kill)
-    patience.start()
-    with process:
-        assert process.stdout
-        assert process.stderr
-        for line in process.stdout:
-            said.append(line)
-            if is_time(line.rstrip("\n")):
-                _wait_until_it_waits(process.pid)
-                process.send_signal(signal.SIGINT)
-        complaints = process.stderr.read()
-    patience.cancel()
-    return subprocess.CompletedProcess(arguments, process.returncode, "".join(said), complaints)
-
-
-def _wait_until_it_waits(process: int) -> None:
-    """Wait until a process sleeps: Python may lose a signal that comes just before the wait."""
-    status = Path(f"/proc/{process}/stat")
-    while status.exists() and status.read_text().rpartition(")")[2].split()[0] == "R":
-        pass
-
-
-@contextmanager
-def _ctrl_c_enabled() -> Iterator[None]:
-    """Start processes that handle Ctrl-C even if the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return interrupted([*COMMAND, *arguments.split()], lambda said: said == line, env_vars)
 
 
 def _asked_first(ran: Ran) -> list[str]:

@@ -1,11 +1,16 @@
-"""Shared by the scenarios of the five source documents: parsing the screen, and all possible moves."""
+"""Shared by the tests of the five documents: parsing the screen, all possible moves, and Ctrl-C."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from subprocess import CompletedProcess
+from threading import Timer
 from typing import NamedTuple, TypeAlias
 
 from noughts import Board, Cell, CreateGame, Event, Game, Mark, PlaceToken, decide, fold
@@ -75,3 +80,52 @@ def board_texts(lines: Iterable[str]) -> list[str]:
 
 def questions(lines: Iterable[str]) -> list[str]:
     return [line for line in lines if _QUESTIONS.fullmatch(line)]
+
+
+def interrupted(
+    arguments: Sequence[str], is_time: Callable[[str], bool], env: Mapping[str, str], typed: str = ""
+) -> Ran:
+    """Run a command, type this, and press Ctrl-C once it has printed this line."""
+    said = []
+    with _ctrl_c_enabled():
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=env,
+        )
+    patience = Timer(60, process.kill)
+    patience.start()
+    with process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(typed)
+        process.stdin.flush()
+        for line in process.stdout:
+            said.append(line)
+            if is_time(line.rstrip("\n")):
+                _wait_until_it_waits(process.pid)
+                process.send_signal(signal.SIGINT)
+        complaints = process.stderr.read()
+    patience.cancel()
+    return subprocess.CompletedProcess(arguments, process.returncode, "".join(said), complaints)
+
+
+def _wait_until_it_waits(process: int) -> None:
+    """Wait until a process sleeps: Python may lose a signal that comes just before the wait."""
+    status = Path(f"/proc/{process}/stat")
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] == "R":
+        pass
+
+
+@contextmanager
+def _ctrl_c_enabled() -> Iterator[None]:
+    """Start processes that handle Ctrl-C even if the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

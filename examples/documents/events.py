@@ -1,0 +1,100 @@
+"""The events: what happened goes in as the document writes it, and the events that follow come out.
+
+    python examples/documents/events.py gameCreated "playerPlacedToken(0,0,X)"
+
+Without arguments it reads lines, the document's own too, such as `When  [ playerPlacedToken(0,2,X) ]`.
+`Given` and `gameCreated` start a new game. Where one player would move twice in a row, or no square is
+given, a harmless move is put in: on a square that nobody names, and without an end of the game.
+"""
+
+import re
+import sys
+
+from noughts import Board, Cell, CreateGame, Event, Mark, PlaceToken, decide, events, fold, replay
+
+NAMES = {
+    *("gameCreated", "gameReady", "gameWon", "gameLost", "gameDraw", "gameCompleted", "gamePlacedCount"),
+    *("playerActive", "playerPlacedToken", "playerNotifyIllegalMove"),
+}
+EVENT = re.compile(r"(\w+)(?:\(([^()]*)\))?")
+
+
+def read(text: str) -> list[tuple[str, str]]:
+    """Return the names of the events in a text, each with its arguments."""
+    found = [(name, inside) for name, inside in EVENT.findall(text) if name not in ("Given", "When")]
+    if EVENT.sub("", text).strip("[],| \t\r\n") or not {name for name, _ in found} <= NAMES:
+        raise ValueError("Write events such as gameCreated or playerPlacedToken(0,2,X).")
+    return [(name, re.sub(r"player|\s", "", inside)) for name, inside in found]
+
+
+def following(history: list[tuple[str, str]]) -> tuple[Event, ...]:
+    """Return the events that follow the last one of a game."""
+    match history:
+        case [*_, ("gameCreated", _)]:
+            return decide(None, CreateGame())[1:]
+        case [*_, ("playerPlacedToken", _)]:
+            happened = place([inside for name, inside in history if name == "playerPlacedToken"])
+            return happened[1:] or happened  # of an illegal move there is only one event
+        case [*_, ("gameWon" | "gameLost" | "gameDraw", _)]:
+            return (events.GameCompleted(),)
+        case [*_, ("gamePlacedCount", "9"), ("gameCompleted", "false")]:
+            return events.GameDraw(), events.GameCompleted()
+    return ()
+
+
+def place(tokens: list[str]) -> tuple[Event, ...]:
+    """Place tokens such as `0,2,X` or `X`, and return the events of the last one."""
+    moves = [read_token(token) for token in tokens]
+    named = {cell for _, cell in moves}
+    game = replay(decide(None, CreateGame()))
+    happened: tuple[Event, ...] = ()
+    for mark, cell in moves:
+        if game.active is mark.other:
+            game = fold(decide(game, PlaceToken(mark.other, harmless(game.board, named))), game)
+        happened = decide(game, PlaceToken(mark, harmless(game.board, named) if cell is None else cell))
+        game = fold(happened, game)
+    return happened
+
+
+def read_token(token: str) -> tuple[Mark, Cell | None]:
+    """Return the player of a token, and its square if it has one."""
+    if not (found := re.fullmatch(r"(?:([0-2]),([0-2]),)?([XO])", token)):
+        raise ValueError("A token has a row and a column from 0 to 2, and a player, as in (0,2,X).")
+    row, column, player = found.groups()
+    return Mark(player), None if row is None else 3 * int(row) + int(column)
+
+
+def harmless(board: Board, named: set[Cell | None]) -> Cell:
+    """Return a free square that nobody names, and that does not end the game."""
+    for cell in board.free_cells:
+        if cell not in named and not board.place(cell).is_over:
+            return cell
+    raise ValueError("No harmless move is left to put in: write the tokens of both players.")
+
+
+def main() -> None:
+    """Answer each line with the events that follow the last one in it."""
+    game = ""
+    for line in sys.argv[1:] or sys.stdin:
+        if not line.strip() or line.startswith("Then"):
+            continue
+        so_far = line if re.search("Given|gameCreated", line) else f"{game} {line}"
+        try:
+            follow = following(read(so_far))
+        except ValueError as error:
+            print(error)
+            continue
+        if not line.startswith("Given"):
+            print(f"Then  [ {', '.join(map(str, follow))} ]", flush=True)
+        if not any(isinstance(event, events.PlayerNotifyIllegalMove) for event in follow):
+            game = so_far
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nGoodbye!")
+        sys.exit(130)
+    except UnicodeDecodeError:
+        sys.exit("Events are written in plain text.")
