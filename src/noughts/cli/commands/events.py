@@ -9,7 +9,7 @@ from noughts.cli.console import Console
 from noughts.cli.recorder import look_up
 
 HELP = shared.CommandHelp(
-    "Print the events of a saved game, one a line: everything that happened in it.",
+    "Print the events of a saved game, one a line: its whole record. Refused moves are not part of it.",
     {
         "noughts events k7": "the game whose id begins with k7",
         "noughts events k7 --store sqlite:games.sqlite": "from a store of its own",
