@@ -25,6 +25,7 @@ from noughts.cli.commands import menace
 from noughts.cli.opponents import Opponents, lock_machine
 from noughts.files import FileUnavailable
 from noughts.text.catalogue import ENGLISH
+from support.command import environment, run_unread
 from support.fake_console import Terminal, fake_console
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
@@ -156,6 +157,17 @@ def test_empty_boxes_are_reported(train: Train) -> None:
     assert (
         "\nIts boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
     ) in said
+
+
+def test_a_training_whose_report_nobody_reads_is_kept(tmp_path: Path) -> None:
+    """The report is not the file: that nobody reads it is no error, as everywhere."""
+    file = tmp_path / "machine"
+    asked = "menace", "train", "--games", "3", "--file", str(file)
+
+    ran = run_unread(*asked, env=environment(PYTHONUNBUFFERED="1"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert load_machine(file).games == 3
 
 
 # Progress

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -205,15 +205,16 @@ def lock_machine(file: Path) -> Iterator[None]:
         raise NotAMachine(f"{file} is a folder, not the file of a menace")
     if not file.exists():
         save_machine(Menace(), file)
-    try:
-        with file.open("rb") as locked:
+    with ExitStack() as held:
+        try:
+            locked = held.enter_context(file.open("rb"))
             flock(locked, LOCK_EX | LOCK_NB)
             _check_replaceable(locked, file)
-            yield
-    except BlockingIOError:
-        raise FileUnavailable(f"another noughts is training {file}") from None
-    except OSError as error:
-        raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
+        except BlockingIOError:
+            raise FileUnavailable(f"another noughts is training {file}") from None
+        except OSError as error:
+            raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
+        yield  # what fails meanwhile has its own errors, as when nobody reads the output
 
 
 def _check_replaceable(locked: BinaryIO, file: Path) -> None:
