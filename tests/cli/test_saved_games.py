@@ -47,6 +47,7 @@ from support.saved_games import (
     digits,
     drawn,
     file,
+    ids,
     play,
     save,
     saving,
@@ -528,13 +529,18 @@ def test_other_lines_change_nothing(stepping: Stepping) -> None:
     "way", ["q\n", "quit\n", "exit\n", CTRL_D, CTRL_C, signal.SIGINT, signal.SIGTERM]
 )
 @pytest.mark.parametrize("echo", [False, True])
+@pytest.mark.parametrize(
+    ("command", "question"),
+    [("replay a", KEYS), ("games --delete a", "Delete this game for good? (y/n)")],
+    ids=["replay", "delete"],
+)
 def test_leaving_restores_the_terminal(
-    tmp_path: Path, way: str | bytes | signal.Signals, *, echo: bool
+    tmp_path: Path, command: str, question: str, way: str | bytes | signal.Signals, *, echo: bool
 ) -> None:
     """With and without our own editing of lines."""
     save(tmp_path, "aaaaaaaa", "5", "1", "9")
-    with in_terminal("replay", "a", env=saving(tmp_path), echo=echo) as session:
-        session.expect(f"{KEYS} ")
+    with in_terminal(*command.split(), env=saving(tmp_path), echo=echo) as session:
+        session.expect(f"{question} ")
 
         if isinstance(way, signal.Signals):
             session.send(way)
@@ -545,6 +551,7 @@ def test_leaving_restores_the_terminal(
         assert session.end() == code
         assert session.settings() == session.initial_settings
         assert session.output.endswith(b"\n") or (code == 0 and not echo)
+    assert ids(tmp_path) == ["aaaaaaaa"]
 
 
 def test_closing_the_terminal_ends_the_steps(stepping: Stepping) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from noughts.cli.exit import INTERRUPTED
 from noughts.cli.input import KeyReader, LineBuffer, LineSource
+from noughts.cli.prompt import Prompt
 from noughts.cli.screen import Display, Screen, is_cramped
 from noughts.cli.signals import Poller
 from noughts.core.errors import printable
@@ -22,6 +23,7 @@ from noughts.text.wordings import WORDINGS
 if TYPE_CHECKING:  # only a live board needs it
     from noughts.cli.settings import GameSettings
 
+_NO_GAME = Namespace(wording="kata", usual_wording="kata", color="auto", describe=False)
 _PLAIN_SIGNS = {"·": "-", "…": "..."}
 
 
@@ -118,6 +120,12 @@ class Console:
                 yield screen, editor
         else:
             yield screen, self._lines
+
+    @contextmanager
+    def prompt(self) -> Iterator[Prompt]:
+        """Return what asks questions in lines outside a game."""
+        with self.line_screen(_NO_GAME) as (screen, typed), Prompt(screen, typed) as prompt:
+            yield prompt
 
     @cached_property
     def _keys(self) -> KeyReader:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from contextlib import suppress
 
 from noughts.bots.registry import BOT, LEVELS, level_of, prefix
 from noughts.cli.console import Console
 from noughts.cli.input import UnreadableLine
 from noughts.cli.layout import say
-from noughts.cli.prompt import Prompt, Quit
+from noughts.cli.prompt import Quit
 from noughts.cli.question import Question
 from noughts.cli.screen import Screen
 from noughts.cli.settings import DEFAULT_LEVEL, change_settings
@@ -21,8 +20,6 @@ from noughts.text.speaker import Speaker
 
 MENU_INDENT = 3
 """Of the second row of a choice, below the first one's words."""
-
-_LINES = Namespace(wording="kata", usual_wording="kata", color="auto", describe=False)
 
 
 class Choice(Value):
@@ -39,7 +36,8 @@ def ask(console: Console) -> tuple[str, ...]:
     known = console.settings.level
     level = known if known in LEVELS else DEFAULT_LEVEL
     choices = _choices(level)
-    with console.line_screen(_LINES) as (screen, typed), Prompt(screen, typed) as prompt:
+    with console.prompt() as prompt:
+        screen = prompt.screen
         _show(choices, screen)
         while True:
             prompt.ask(Question(ENGLISH.say("menu.ask")), below_board=False)

@@ -15,7 +15,7 @@ from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.layout import say, window_columns, write_table
 from noughts.cli.position import game_to_dict
-from noughts.cli.question import YES_WORDS
+from noughts.cli.prompt import Quit
 from noughts.cli.recorder import open_saved
 from noughts.core.board import Mark
 from noughts.core.errors import printable
@@ -71,7 +71,7 @@ def run(options: Namespace, console: Console) -> None:
         return
     with store:
         if options.delete is not None:
-            delete_game(store, options.delete, console.out)
+            delete_game(store, options.delete, console)
         else:
             wanted = GameFilter(player=player, is_over=options.is_over)
             write = write_json if options.json else list_games
@@ -99,20 +99,20 @@ def write_json(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -
     out.write(f"{json.dumps(listed)}\n")
 
 
-def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
+def delete_game(store: EventStore, id_prefix: str, console: Console) -> None:
     """Delete a game, if the answer is yes."""
     service = Service(store)
     game = service.find(id_prefix)
     found = games(store, GameFilter(id_prefix=game))
-    _write_table([summary for summary in found if summary.id == game], service, out)
-    out.write("Delete this game for good? (y/n) ")
-    out.flush()
-    answer = sys.stdin.readline() if sys.stdin else ""
-    if answer.strip().casefold() in YES_WORDS:
+    _write_table([summary for summary in found if summary.id == game], service, console.out)
+    with console.prompt() as prompt:
+        try:
+            is_sure = prompt.confirm("Delete this game for good? (y/n)")
+        except Quit:
+            is_sure = False
+    if is_sure:
         store.delete(game, at=wall_clock())
-        out.write("Deleted.\n")
-    else:
-        out.write("Nothing was deleted.\n")
+    console.out.write("Deleted.\n" if is_sure else "Nothing was deleted.\n")
 
 
 def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:
