@@ -10,7 +10,7 @@ PRETTIER := $(BIN)/node $(JAVASCRIPT)/node_modules/prettier/bin/prettier.cjs --p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test browsers check format smoke lowest sessions docs pictures names bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test browsers check format smoke lowest sessions docs pictures transcripts names bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ docs: $(VENV)/made ## Write what is generated of the docs: certificates of bots,
 
 pictures: $(VENV)/made $(VENV)/browser ## Take the pictures of the README
 	cd tests && ../$(BIN)/python -m support.pictures
+
+transcripts: $(VENV)/made ## Play the programs of the documents on a terminal, and write what is seen
+	cd tests && ../$(BIN)/python -m support.transcripts
 
 names: $(VENV)/made ## Write the public names into the stubs for type checkers
 	cd tests && ../$(BIN)/python -m support.public_names

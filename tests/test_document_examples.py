@@ -138,6 +138,7 @@ def test_the_narrative_refuses_an_interval_that_is_none(interval: str) -> None:
     assert "--interval" in ran.stderr.splitlines()[-1]
 
 
+@pytest.mark.requirement("N3")
 def test_the_narrative_waits_two_seconds_between_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(narrative.time, "sleep", pauses.append)
@@ -152,6 +153,7 @@ def test_the_narrative_waits_two_seconds_between_moves(monkeypatch: pytest.Monke
 # The events
 
 
+@pytest.mark.requirement("E7")
 @pytest.mark.parametrize(
     ("given", "when", "then"),
     [
@@ -240,6 +242,7 @@ def test_events_that_leave_no_harmless_move_get_a_sentence() -> None:
 # The algorithm
 
 
+@pytest.mark.requirement("A1")
 @pytest.mark.parametrize(
     ("moves", "result"),
     [
@@ -259,6 +262,7 @@ def test_the_algorithm_plays_to_each_end(moves: str, result: str) -> None:
     assert [len(empty.split(", ")) for _, _, empty in asked] == [*range(9, 9 - len(moves), -1)]
 
 
+@pytest.mark.requirement("A3")
 def test_the_algorithm_asks_for_an_empty_cell_and_for_a_new_game() -> None:
     said = played("algorithm", typed="5\n5\n0\n10\na1\n0,2\n\n1\n2\n3\n8\ny\n")
 
@@ -267,6 +271,7 @@ def test_the_algorithm_asks_for_an_empty_cell_and_for_a_new_game() -> None:
     assert said[-1] == "Goodbye!"
 
 
+@pytest.mark.requirement("A4")
 def test_the_algorithm_tests_all_possibilities() -> None:
     assert played("algorithm", "--all") == [
         "131,184 games: X wins",
@@ -298,6 +303,7 @@ def test_a_player_has_a_color_and_a_name() -> None:
     assert (player.color, player.name) == ("X", "Someone")
 
 
+@pytest.mark.requirement("G1")
 @pytest.mark.parametrize(
     ("given", "missing"),
     [({}, "color and name"), ({"name": "bob"}, "color"), ({"color": "X"}, "name")],
@@ -327,6 +333,7 @@ def test_a_cell_is_set_once() -> None:
     assert board.grid == grid("___", "__X", "___")
 
 
+@pytest.mark.requirement("G3")
 @pytest.mark.parametrize(
     ("rows", "state"),
     [
@@ -384,6 +391,7 @@ def test_a_move_is_a_number() -> None:
             game.get_move(wrong)
 
 
+@pytest.mark.requirement("G6")
 @pytest.mark.parametrize(
     ("moves", "end"),
     [
@@ -413,6 +421,7 @@ def test_bob_and_frank_play_a_whole_game(moves: str, end: list[str]) -> None:
     assert shown[-4:] == end
 
 
+@pytest.mark.requirement("G7")
 def test_a_move_that_cannot_be_made_is_asked_for_again() -> None:
     said = played("gem", typed="5\n5\n0\n10\nno\n\n1\n")
 
@@ -451,6 +460,7 @@ def test_the_positions_of_the_kata() -> None:
     } == kata.POSITIONS
 
 
+@pytest.mark.requirement("K4")
 @pytest.mark.parametrize(
     ("moves", "end"),
     [

@@ -197,6 +197,7 @@ def test_what_the_documents_print_is_seen_in_place(tmp_path: Path, step: Step) -
     ), f"{last} in {rows}"
 
 
+@pytest.mark.requirement("K3", "G7")
 def test_a_key_that_does_nothing_is_answered_until_the_next(tmp_path: Path) -> None:
     refused = "Position is Invalid!", "Press a number from 1 to 9, or ? for help."
     unused = "That key does nothing now."
@@ -279,6 +280,7 @@ def test_a_wording_that_calls_players_by_name_always_does(tmp_path: Path) -> Non
         live.see("Ann 0 · Medium 1", "Ann resigned.")
 
 
+@pytest.mark.requirement("A3")
 def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--o", "bot:casual") as live:
         live.see("Your move.")
@@ -368,6 +370,7 @@ def test_the_end_says_what_decided_the_game(tmp_path: Path) -> None:
         live.see("Player X Won!", "move 4")
 
 
+@pytest.mark.requirement("G7")
 @pytest.mark.parametrize(("keys", "code"), [(["q"], 0), ([CTRL_D], 0), ([CTRL_C], 130)])
 def test_leaving_in_the_middle_says_how_to_resume(tmp_path: Path, keys: list[str], code: int) -> None:
     with LiveBoard(tmp_path, "play") as live:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
+
 from noughts import Board, CreateGame, Game, Mark, O, PlaceToken, X, decide, fold, replay
 
 # How many sequences of so many moves there are, and how the complete ones end.
@@ -22,6 +24,7 @@ def walk(game: Game, sequences: Counter[int], ends: Counter[Mark | None]) -> Non
         walk(fold(decide(game, PlaceToken(game.active, cell)), game), sequences, ends)
 
 
+@pytest.mark.requirement("A4")
 def test_there_are_255168_games_and_they_end_as_counted() -> None:
     sequences: Counter[int] = Counter()
     ends: Counter[Mark | None] = Counter()

@@ -20,7 +20,7 @@ class Emulator:
         self.modes: set[str] = set()
         self.has_scrolled = False
         self.frames: list[str] = []
-        """What was to be seen on the full screen before each time that it was drawn again, or left."""
+        """What was to be seen each time that the full screen had been drawn."""
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
         self._pages = {False: [""] * rows, True: [""] * rows}
@@ -71,8 +71,6 @@ class Emulator:
         values = [int(number) for number in numbers.strip("?").split(";") if number]
         match command:
             case "H":
-                if not values:
-                    self._end_frame()
                 down, across = values or (1, 1)
                 self._move(across - 1, down - 1)
             case "C":
@@ -81,15 +79,12 @@ class Emulator:
                 page[row] = page[row][:column]
             case "J":
                 page[row:] = [page[row][:column], *[""] * (len(page) - row - 1)]
+                if self.is_full_screen:
+                    self.frames.append(self.text)
             case "h" | "l" if command == "h":
                 self.modes.add(numbers)
             case "l":
-                self._end_frame()
                 self.modes.discard(numbers)
-
-    def _end_frame(self) -> None:
-        if self.is_full_screen and self.frames[-1:] != [self.text]:
-            self.frames.append(self.text)
 
     def _move(self, column: int, row: int) -> None:
         self._cursors[self.is_full_screen] = column, min(row, self.size[1] - 1)

@@ -19,9 +19,10 @@ from noughts.web.metrics import HELP
 from noughts.web.problems import CODES
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, variable
+from support import requirements
 from support.web.serving_docs import DOCS, served
 
-PAGES = [DOCS / name for name in ("api.md", "reference.md", "serving.md")]
+PAGES = [DOCS / name for name in ("api.md", "reference.md", "serving.md", "specification.md")]
 
 _PART = re.compile(r"(<!-- (\w+): written by make docs -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
@@ -88,11 +89,16 @@ def metrics() -> str:
     return "".join(f"- {kind}s: {', '.join(found)}\n" for kind, found in names.items())
 
 
+def proofs() -> str:
+    return _table(("requirement", "tests, below `tests/`", "on"), requirements.rows())
+
+
 PARTS = {
     "errors": errors_tree,
     "limits": limits,
     "metrics": metrics,
     "problems": problems,
+    "proofs": proofs,
     "settings": settings,
 }
 

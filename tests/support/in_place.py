@@ -29,11 +29,10 @@ _BOX = re.compile("[┌─┐│└┘═ ]+")
 
 
 class Moment(NamedTuple):
-    """A sentence or a drawing of a session, the key that led to it, and the window that showed it."""
+    """What the window shows: a sentence or a drawing of a session, or the question before a key."""
 
-    lines: tuple[str, ...]
-    key: str
     frame: str
+    next_key: str = ""
 
 
 def documents() -> list[Step]:
@@ -44,14 +43,17 @@ def documents() -> list[Step]:
 
 def follow(step: Step, live: LiveBoard) -> Iterator[Moment]:
     """Press what is typed in a session, and wait for what is printed there, in the same order."""
-    at, key = 0, ""
+    at = 0
     for part in _parts(step.lines):
         if part[0].startswith("> "):
-            at, key = len(live.screen.frames) + 1, part[0].removeprefix("> ")
-            live.press("q" if key == "n" else key)  # no other game
+            key = part[0][-1].replace("n", "q")  # no other game
+            at, frame = live.see_frame(_asks, "a question", at)
+            yield Moment(frame, key)
+            at = len(live.screen.frames)
+            live.press(key)
         elif len(part) > 1 or _SAID.fullmatch(part[0]):
             at, frame = live.see_frame(partial(_shows, part), str(part), at)
-            yield Moment(part, key, frame)
+            yield Moment(frame)
 
 
 def ending(step: Step) -> list[str]:
@@ -74,6 +76,10 @@ def _parts(lines: list[str]) -> Iterator[tuple[str, ...]]:
         part = tuple(takewhile(_DRAWN.fullmatch, lines[at:])) or (lines[at],)
         yield part
         at += len(part)
+
+
+def _asks(frame: str) -> bool:
+    return "u undo" in frame or "What next?" in frame
 
 
 def _shows(part: tuple[str, ...], frame: str) -> bool:

@@ -81,7 +81,7 @@ class LiveBoard(contextlib.AbstractContextManager["LiveBoard"]):
         found: list[tuple[int, str]] = []
 
         def is_seen() -> bool:
-            frames = [*self.screen.frames, self.screen.text]
+            frames = self.screen.frames
             found[:] = [(at, frames[at]) for at in range(since, len(frames)) if is_so(frames[at])]
             return bool(found)
 
