@@ -4,8 +4,8 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 ├── IllegalMove             a token that may not be placed; `reason` says why
 │   ├── GameOver
 │   ├── NoSuchCell
-│   ├── NotYourTurn
-│   └── CellTaken
+│   ├── CellTaken
+│   └── NotYourTurn
 ├── CommandRefused          any other command that makes no sense now
 │   ├── NotCreated
 │   ├── AlreadyCreated

@@ -226,6 +226,12 @@ def test_input_while_the_other_player_moves(game: HostedGame, tmp_path: Path) ->
         session.expect("Waiting for bob.")
         session.type("5\n")
         session.expect("It is not your turn: bob is to move.")
+        game.place(4)
+        session.expect(FRANK)
+        session.type("1\n")
+        session.expect("Waiting for bob.")
+        session.type("1\n")
+        session.expect("Position is Invalid!")
         session.type("hint\n")
         session.expect("is as good.")
 

@@ -182,10 +182,10 @@ def test_an_illegal_token_is_refused_with_its_reason(
 
 
 def test_faults_are_checked_in_order() -> None:
-    """The end comes before the cell, the cell before the turn, the turn before a taken cell."""
+    """The end comes before the cell, the cell before what it holds, that before the turn."""
     assert type(FINISHED.why_not(9, X)) is errors.GameOver
     assert type(Board().why_not(9, O)) is errors.NoSuchCell
-    assert type(Board().place(4).why_not(4, X)) is errors.NotYourTurn
+    assert type(Board().place(4).why_not(4, X)) is errors.CellTaken
 
 
 def test_a_legal_token_has_no_reason_against_it() -> None:

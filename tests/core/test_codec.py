@@ -128,7 +128,7 @@ def test_a_line_is_short_and_keeps_its_letters() -> None:
     )
 
 
-REASONS = "gameOver, noSuchCell, notYourTurn, cellTaken"
+REASONS = "gameOver, noSuchCell, cellTaken, notYourTurn"
 A_NAME = "text in whole characters without NUL"
 
 

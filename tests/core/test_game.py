@@ -140,7 +140,7 @@ def test_a_ninth_token_that_completes_a_line_is_not_a_draw() -> None:
         (playing(4, 0), X, 4, IllegalMoveReason.CELL_TAKEN),
         (playing(0, 3, 1, 4, 2), X, 99, IllegalMoveReason.GAME_OVER),
         (playing(), O, 99, IllegalMoveReason.NO_SUCH_CELL),
-        (playing(4), X, 4, IllegalMoveReason.NOT_YOUR_TURN),
+        (playing(4), X, 4, IllegalMoveReason.CELL_TAKEN),
     ],
 )
 def test_an_illegal_token_is_reported_to_that_player_alone(

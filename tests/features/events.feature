@@ -353,7 +353,8 @@ Feature: 001 The events
       | 14253     | X    | 0    | gameOver    |
       | 123465897 | X    | 0    | gameOver    |
       | 1         | X    | 9    | noSuchCell  |
-      | 1         | X    | 0    | notYourTurn |
+      | 1         | X    | 0    | cellTaken   |
+      | 19        | O    | 0    | cellTaken   |
 
   @E6
   Scenario: A refusal is no part of a game's record

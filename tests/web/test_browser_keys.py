@@ -182,6 +182,8 @@ def test_illegal_moves_are_announced(users: Users) -> None:
     ann, bob = users.two_players()
     ann.page.keyboard.press("5")
     ann.expect_status("Bob is thinking", "___/_X_/___")
+    ann.page.keyboard.press("5")
+    ann.expect_announcement("That cell is taken.")
     ann.page.keyboard.press("1")
     ann.expect_announcement("It is not your turn: Bob is to move.")
     bob.page.keyboard.press("5")

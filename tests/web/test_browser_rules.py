@@ -1,4 +1,4 @@
-"""The page's own rules agree with Python's, in Chromium, in every position."""
+"""The page's own rules agree with Python's, in Chromium, in every position: what is refused, and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.web.browser import Users
 # handed over as one text: Playwright takes its time with values of many parts.
 POSITIONS = """async (tree) => {
   const page = document.querySelector("script[type=module]").src;
-  const { active, boardText, fold, placed, eventsOf } = await import(new URL("game.js", page));
+  const { active, boardText, fold, placed, eventsOf, whyNot } = await import(new URL("game.js", page));
   const games = [];
   return JSON.stringify(JSON.parse(tree).map(([from, events]) => {
     const before = from === null ? null : games[from];
@@ -27,6 +27,8 @@ POSITIONS = """async (tree) => {
     const { moves, winner, over } = game;
     return {
       board: boardText(game), moves, winner, over, active: active(game),
+      refusals: ["X", "O"].map((mark) =>
+        [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((cell) => whyNot(game, cell, mark) ?? "").join(" ")),
       agrees: JSON.stringify(own) === JSON.stringify(events),
     };
   }));
@@ -61,6 +63,7 @@ def test_the_page_agrees_on_every_position(users: Users) -> None:
                 "winner": mark_name(game.winner),
                 "over": game.is_over,
                 "active": mark_name(game.active),
+                "refusals": [" ".join(refusals(game.board, mark)) for mark in Mark],
                 "agrees": True,
             }
             for game in games
@@ -110,6 +113,12 @@ def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list
                 games.append(after)
                 tree.append((at, encode_all(events)))
     return games, tree
+
+
+def refusals(board: Board, mark: Mark) -> list[str]:
+    """Return why the mark may not be placed on each cell, and beside the board."""
+    found = [board.why_not(cell, mark) for cell in range(-1, 10)]
+    return [refusal.reason.value if refusal else "" for refusal in found]
 
 
 def encode_all(events: tuple[Event, ...]) -> list[Any]:

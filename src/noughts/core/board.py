@@ -215,10 +215,10 @@ class Board:
         place = whole_number(cell, 9)
         if place is None:
             return no_such_cell(cell)
-        if mark is not self.turn:
-            return NotYourTurn(f"it is {self.turn}'s turn, not {mark}'s, in '{self}'")
         if place not in self.free_cells:
             return CellTaken(f"cell {place} holds {self.cells[place]} in '{self}'")
+        if mark is not self.turn:
+            return NotYourTurn(f"it is {self.turn}'s turn, not {mark}'s, in '{self}'")
         return None
 
     def image(self, symmetry: Symmetry) -> Board:

@@ -15,8 +15,8 @@ class IllegalMoveReason(Enum):
 
     GAME_OVER = "gameOver"
     NO_SUCH_CELL = "noSuchCell"
-    NOT_YOUR_TURN = "notYourTurn"
     CELL_TAKEN = "cellTaken"
+    NOT_YOUR_TURN = "notYourTurn"
 
     def __str__(self) -> str:
         return self.value
@@ -47,16 +47,16 @@ class NoSuchCell(IllegalMove):
     reason = IllegalMoveReason.NO_SUCH_CELL
 
 
-class NotYourTurn(IllegalMove):
-    """The other mark is to move."""
-
-    reason = IllegalMoveReason.NOT_YOUR_TURN
-
-
 class CellTaken(IllegalMove):
     """The cell already has a mark."""
 
     reason = IllegalMoveReason.CELL_TAKEN
+
+
+class NotYourTurn(IllegalMove):
+    """The other mark is to move."""
+
+    reason = IllegalMoveReason.NOT_YOUR_TURN
 
 
 class CommandRefused(NoughtsError):

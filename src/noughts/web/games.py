@@ -42,8 +42,8 @@ WENT_BACK = "the store has lost records that it had acknowledged"
 _REASONS = {
     "gameOver": "the game is over",
     "noSuchCell": "cells are numbered 0 to 8",
-    "notYourTurn": "it is the other player's turn",
     "cellTaken": "the cell is taken",
+    "notYourTurn": "it is the other player's turn",
 }
 
 

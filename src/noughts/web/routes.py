@@ -54,7 +54,7 @@ GAME = "/games/{id}"
 JOIN = f"{GAME}/join"
 
 _ACTING = ("notFound", "staleVersion", "keyReused", "tooLong")
-_MOVING = (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notReady")
+_MOVING = (*_ACTING, "gameOver", "noSuchCell", "cellTaken", "notYourTurn", "notReady")
 _RESIGNING = (*_ACTING, "alreadyOver")
 _TAKING_BACK = (*_RESIGNING, "nothingToTakeBack")
 _ANSWERING = (*_ACTING, "noOffer")

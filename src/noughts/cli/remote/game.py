@@ -33,8 +33,7 @@ from noughts.cli.screen import Screen
 from noughts.cli.signals import Poller
 from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell
-from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.core.game import Game, PlaceToken, TakeBack, decide
+from noughts.core.game import Game, TakeBack, decide
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
@@ -352,11 +351,11 @@ class RemoteGame:
             cell = read_cell(words)
             if not game.is_ready:
                 self._prompt.reply(self._text("remote.nobody"), game)
+            elif game.board.cells[cell]:
+                self._prompt.refuse_taken(game)
             elif game.active is not mark:
                 other = self._view.name(mark.other)
                 self._prompt.reply(self._text("remote.not_your_turn", player=other), game)
-            elif isinstance(decide(game, PlaceToken(mark, cell))[0], PlayerNotifyIllegalMove):
-                self._prompt.refuse_taken(game)
             else:
                 self._send("move", "/moves", {"cell": cell, **seen})
 

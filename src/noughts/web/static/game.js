@@ -158,8 +158,8 @@ export function fold(events, start = null) {
 export function whyNot(game, cell, mark) {
   if (game.over || isFinal(game)) return "gameOver";
   if (!Number.isInteger(cell) || cell < 0 || cell > 8) return "noSuchCell";
-  if (mark !== turn(game)) return "notYourTurn";
-  return game.cells[cell] ? "cellTaken" : null;
+  if (game.cells[cell]) return "cellTaken";
+  return mark === turn(game) ? null : "notYourTurn";
 }
 
 /** The events that placing a token leads to; it must be legal. @param {Game} game @param {number} cell */

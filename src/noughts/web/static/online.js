@@ -254,9 +254,9 @@ class OnlineGame {
     const { game, you } = known;
     if (game.over) return say("page.refused_gameOver");
     if (!game.ready) return say("page.refused_notReady");
-    if (!you.includes(turn(game)))
-      return say("page.refused_notYourTurn", { player: called(known, turn(game)) });
-    return game.cells[cell] ? say("page.refused_cellTaken") : null;
+    if (game.cells[cell]) return say("page.refused_cellTaken");
+    if (you.includes(turn(game))) return null;
+    return say("page.refused_notYourTurn", { player: called(known, turn(game)) });
   }
 
   /**
