@@ -106,12 +106,12 @@ def test_every_event_can_be_written() -> None:
 
 
 def test_an_event_is_written_as_in_the_documents() -> None:
-    text = " ".join(map(str, WRITTEN))
+    text = " ".join(map(str, (*WRITTEN, events.GameCompleted(completed=False))))
 
     assert text == (
         "gameCreated(O) gameReady() playerActive(X) playerPlacedToken(0,2,X) gamePlacedCount(9) "
         "playerNotifyIllegalMove(O,cellTaken) gameWon(X) gameLost(O) gameDraw() gameCompleted(true) "
-        "playerJoined(X,Zoë) playerResigned(O) playerTookBack(X)"
+        "playerJoined(X,Zoë) playerResigned(O) playerTookBack(X) gameCompleted(false)"
     )
 
 

@@ -30,8 +30,11 @@ class EventBase(Value):
         >>> str(PlayerPlacedToken(0, 2, Mark.X))
         'playerPlacedToken(0,2,X)'
         """
-        fields = ("true" if value is True else printable(str(value)) for value in self.__dict__.values())
-        return f"{self.kind()}({','.join(fields)})"
+        return f"{self.kind()}({','.join(map(_written, self.__dict__.values()))})"
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else printable(str(value))
 
 
 class GameCreated(EventBase):
