@@ -8,15 +8,29 @@ from pathlib import Path
 import pytest
 
 import noughts
-from noughts import Bot, Menace, O, Program, Service, Training, open_store
+from noughts import Bot, Menace, O, Program, Service, Training, events, lab, open_store
 from support.hostile_bots import POLITE, program
 
 CLASSES = [name for name in noughts.__all__ if inspect.isclass(getattr(noughts, name))]
+PUBLIC = [getattr(package, name) for package in (noughts, lab) for name in package.__all__]
+MADE = [
+    kind
+    for kind in (*PUBLIC, *events.Event.__args__)
+    if inspect.isclass(kind) and not issubclass(kind, int | Exception)
+]
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_no_public_class_shows_only_where_it_is_in_memory(name: str) -> None:
     assert getattr(noughts, name).__repr__ is not object.__repr__
+
+
+@pytest.mark.parametrize("kind", MADE, ids=lambda kind: kind.__name__)
+def test_every_public_class_says_what_it_takes(kind: type) -> None:
+    """To `inspect.signature` and `help`, also if its `__init__` is that of all values."""
+    taken = inspect.signature(kind).parameters.values()
+
+    assert not [str(one) for one in taken if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
 
 
 def test_bots_show_what_they_play() -> None:

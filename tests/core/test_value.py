@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import pytest
@@ -42,6 +43,32 @@ def test_equal_values_have_equal_hashes() -> None:
 
 def test_a_value_shows_its_fields() -> None:
     assert repr(Point(1)) == "Point(x=1, y=0)"
+
+
+def test_a_value_says_its_fields() -> None:
+    class Place(Point):
+        name: str = "here"
+
+    class Doubled(Value):
+        number: int = 1
+
+        def __init__(self, *values: object, **named: object) -> None:
+            super().__init__(*values, **named)
+
+    class Even(Value):
+        number: int
+
+        def __init__(self, half: int) -> None:
+            super().__init__(2 * half)
+
+    signatures = [str(inspect.signature(kind)) for kind in (Place, Doubled, Even, Value)]
+
+    assert signatures == [
+        "(x: 'int', y: 'int' = 0, name: 'str' = 'here')",
+        "(number: 'int' = 1)",
+        "(half: 'int')",
+        "()",
+    ]
 
 
 def test_a_value_cannot_be_changed() -> None:

@@ -6,7 +6,33 @@ Importing `dataclasses` and creating the game's classes with it takes longer tha
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+if TYPE_CHECKING:  # loading it takes longer than the rules
+    from inspect import Signature
+
+
+class _FieldsAsSignature:
+    """What `inspect.signature` and `help` show of a class: its fields, or what its `__init__` names."""
+
+    def __get__(self, _value: object, kind: type[Value]) -> Signature:
+        from inspect import Parameter, Signature, signature  # noqa: PLC0415 - see above
+
+        _self, *taken = signature(kind.__init__).parameters.values()
+        if any(one.kind is Parameter.VAR_POSITIONAL for one in taken):
+            types: dict[str, Any] = {}
+            for base in reversed(kind.__mro__):
+                types |= getattr(base, "__annotations__", {})
+            taken = [
+                Parameter(
+                    name,
+                    Parameter.POSITIONAL_OR_KEYWORD,
+                    default=getattr(kind, name, Parameter.empty),
+                    annotation=types[name],
+                )
+                for name in kind.__match_args__
+            ]
+        return Signature(taken)
 
 
 @dataclass_transform(frozen_default=True)
@@ -26,6 +52,7 @@ class Value:
     """
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
+    __signature__: ClassVar = _FieldsAsSignature()
 
     def __init_subclass__(cls) -> None:
         fields = dict.fromkeys((*cls.__match_args__, *cls.__annotations__))  # inherited ones first
