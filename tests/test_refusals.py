@@ -1,12 +1,19 @@
-"""Any argument to the library is accepted, or refused with a `NoughtsError`."""
+"""Any argument to the library is accepted, or refused with a `NoughtsError`.
+
+What takes a board, a mark or a source of randomness takes every form of it, and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from random import Random
-from typing import Any
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -28,8 +35,12 @@ from noughts import (
     decide,
     events,
     fold,
+    lab,
     open_store,
+    parse_board,
 )
+from noughts.bots.policy_file import SavedPolicy
+from support.hostile_bots import POLITE, program
 
 START = decide(None, CreateGame())
 GAME = fold(START)
@@ -208,3 +219,180 @@ def test_numbers_of_numeric_libraries_are_cells() -> None:
     assert Board().place(four) is Board().place(4)  # type: ignore[arg-type]  # that is the point
     assert noughts.format_moves([four, np.int8(0)]) == "51"  # type: ignore[list-item]  # the same
     assert noughts.judge_move(Board(), four) == noughts.judge_move(Board(), 4)  # type: ignore[arg-type]  # the same
+
+
+POSITION = parse_board("X__/_O_/___")
+
+# For each type: its values, each with other ways to give it.
+FORMS: dict[type, list[tuple[object, list[object]]]] = {
+    Board: [
+        (
+            POSITION,
+            [
+                "X__/_O_/___",
+                "X...O....",
+                "X|2|3\n-+-+-\n4|O|6\n-+-+-\n7|8|9",
+                ["X", "", " ", "_", "O", ".", None, "", ""],
+                [["X", "", ""], ["", "O", ""], ["", "", ""]],
+                ("X__", "_O_", "___"),
+            ],
+        )
+    ],
+    Mark: [(X, ["X", np.str_("X")]), (O, ["O", np.str_("O")])],
+    Random: [],
+}
+JUNK: dict[type, list[object]] = {
+    Board: [5, 4.5, True, object(), len, [1, 2, 3]],
+    Mark: ["Y", "x", "0", "XO", 0, 1, True, object(), ["X"], Mark],
+    Random: [0, 1, "1", object(), [Random]],
+}
+
+# What else is needed for a call, by the name of the parameter.
+ARGUMENTS: dict[str, Callable[[], object]] = {
+    "board": lambda: POSITION,
+    "mark": lambda: X,
+    "winner": lambda: X,
+    "cell": lambda: 8,
+    "row": lambda: 2,
+    "column": lambda: 2,
+    "moves": lambda: (0, 3, 1, 4, 2),
+    "digits": lambda: "5",
+    "written": lambda: "_________",
+    "games": lambda: [0],
+    "name": lambda: "bob",
+    "reason": lambda: noughts.errors.IllegalMoveReason.CELL_TAKEN,
+    "machine": noughts.Menace,
+    "rng": lambda: Random(1),
+    **dict.fromkeys(("policy", "against", "x", "o"), lambda: "perfect"),
+    # the fields of what is returned
+    **dict.fromkeys(("prospect", "reasons", "is_best", "play"), lambda: None),
+    **dict.fromkeys(("worst", "least", "against_random", "against_perfect"), lambda: None),
+}
+
+
+class Taker(NamedTuple):
+    """Something public that takes a board, a mark or a source of randomness."""
+
+    name: str
+    called: Callable[..., object]
+    owner: type | None
+    """The class, if it is a method that needs an object."""
+    parameter: inspect.Parameter
+    others: tuple[inspect.Parameter, ...]
+    kind: type
+    is_one: bool
+    """False if it takes several."""
+    is_optional: bool
+    """True if it takes None too."""
+
+
+@pytest.fixture(scope="module")
+def objects() -> Iterator[dict[type, Callable[[], object]]]:
+    """Return how to make an object of each class whose methods are called."""
+    with noughts.Program(program(POLITE).removeprefix("program:")) as started:
+        yield {
+            Board: lambda: POSITION,
+            noughts.Bot: lambda: noughts.Bot("perfect", Random(1)),
+            noughts.Game: lambda: GAME,
+            noughts.Menace: noughts.Menace,
+            noughts.Odds: lambda: noughts.odds("perfect", "perfect"),
+            noughts.Program: lambda: started,
+            noughts.Wording: lambda: noughts.KATA,
+            lab.Rules: lab.Rules,
+        }
+
+
+def test_every_form_of_a_board_and_a_mark_is_taken_and_nothing_else(
+    objects: dict[type, Callable[[], object]],
+) -> None:
+    """By every public function, method, constructor and policy: they are found by their annotations."""
+    found = [taker for name, called, owner in _public() for taker in _takers(name, called, owner)]
+
+    faults = [fault for taker in found for fault in _faults(taker, objects)]
+
+    assert "\n".join(faults) == ""
+    assert {taker.kind for taker in found} == {*FORMS}
+
+
+def _public() -> Iterator[tuple[str, Callable[..., object], type | None]]:
+    """List what can be called, with its name, and the class of a method."""
+    places = [(package, name) for package in (noughts, lab) for name in package.__all__]
+    places += [(events, kind.__name__) for kind in events.Event.__args__]
+    for package, name in places:
+        thing = getattr(package, name)
+        if inspect.isfunction(thing):
+            yield name, thing, None
+        elif inspect.isclass(thing) and not issubclass(thing, Exception | int):
+            yield name, thing, None
+            own = [base for base in thing.__mro__ if base.__module__.startswith("noughts.")]
+            for method in {method for base in own for method in vars(base)}:
+                called = getattr(thing, method)
+                if inspect.isroutine(called) and (method == "__call__" or method[0] != "_"):
+                    yield f"{name}.{method}", called, None if inspect.ismethod(called) else thing
+    for policy in noughts.policy_names():
+        yield f"find_policy({policy!r})", noughts.find_policy(policy), None
+    yield "load_policy(…)", SavedPolicy({}), None
+    yield "lab.greedy(…)", lab.greedy(np.zeros((5478, 9))), None
+
+
+def _takers(name: str, called: Callable[..., object], owner: type | None) -> Iterator[Taker]:
+    takes: Any = called
+    if not hasattr(called, "__name__"):  # it is an object
+        takes = takes.__call__
+    homes = [base.__module__ for base in inspect.getmro(called)] if inspect.isclass(called) else []
+    known = ChainMap(*(vars(sys.modules[home]) for home in homes or [takes.__module__]))
+    given = [*inspect.signature(takes).parameters.values()][owner is not None :]
+    for parameter in given:
+        hint = parameter.annotation
+        if isinstance(hint, str):
+            hint = eval(hint, {}, known)  # noqa: S307 - our own annotation
+        others = tuple(
+            one
+            for one in given
+            if one is not parameter and (one.default is one.empty or one.name == "rng")
+        )
+        for kind in FORMS:
+            if how := _how(hint, kind):
+                is_optional = type(None) in get_args(hint)
+                yield Taker(name, called, owner, parameter, others, kind, how == "one", is_optional)
+
+
+def _how(hint: object, kind: type) -> str:
+    """Return whether a parameter takes one of a kind, several, or none."""
+    origin = get_origin(hint)
+    if hint is kind:
+        return "one"
+    if origin is Callable or not any(_how(part, kind) for part in get_args(hint)):
+        return ""
+    return "one" if origin in (Union, UnionType) else "several"
+
+
+def _faults(taker: Taker, objects: dict[type, Callable[[], object]]) -> Iterator[str]:
+    name, parameter = f"{taker.name}, {taker.parameter.name}", taker.parameter
+    if taker.owner and taker.owner not in objects:
+        yield f"{name}: add an object of {taker.owner.__name__} to `objects`"
+        return
+    if unknown := [one.name for one in taker.others if one.name not in ARGUMENTS]:
+        yield f"{name}: add a value for {' and '.join(unknown)} to ARGUMENTS"
+        return
+
+    def outcome(thing: object) -> object:
+        arguments = {one.name: ARGUMENTS[one.name]() for one in taker.others}
+        arguments[parameter.name] = thing if taker.is_one else [thing]
+        owner = objects[taker.owner]() if taker.owner else None
+        called = getattr(owner, taker.called.__name__) if owner is not None else taker.called
+        try:
+            return repr(called(**arguments))
+        except NoughtsError as refusal:
+            return refusal
+        except Exception as error:  # noqa: BLE001 - any other error is a fault
+            return f"{type(error).__name__}: {error}"
+
+    for value, forms in FORMS[taker.kind]:
+        expected = outcome(value)
+        for form in forms:
+            if str(found := outcome(form)) != str(expected):
+                yield f"{name}: {form!r} leads to {found}, and {value!r} to {expected}"
+    for junk in [*JUNK[taker.kind], *([] if taker.is_optional else [None])]:
+        if not isinstance(refusal := outcome(junk), noughts.errors.InvalidArgument):
+            yield f"{name}: {junk!r} leads to {refusal!r}, and not to InvalidArgument"

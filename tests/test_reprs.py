@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 import noughts
-from noughts import Bot, Menace, O, Program, Service, Training, events, lab, open_store
+from noughts import Bot, Menace, O, Program, Service, Training, events, open_store
 from support.hostile_bots import POLITE, program
 
 CLASSES = [name for name in noughts.__all__ if inspect.isclass(getattr(noughts, name))]
-PUBLIC = [getattr(package, name) for package in (noughts, lab) for name in package.__all__]
 MADE = [
     kind
-    for kind in (*PUBLIC, *events.Event.__args__)
-    if inspect.isclass(kind) and not issubclass(kind, int | Exception)
+    for kind in (*(getattr(noughts, name) for name in CLASSES), *events.Event.__args__)
+    if not issubclass(kind, int | Exception)
 ]
 
 

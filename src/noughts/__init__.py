@@ -23,12 +23,12 @@ PUBLIC = {
     "bots.policy": "Policy",
     "bots.registry": "find_policy policy_names",
     "core": "events",
-    "core.board": "Board Cell Mark O SYMMETRIES Status X reachable",
+    "core.board": "AnyMark Board Cell Mark O SYMMETRIES Status X reachable",
     "core.codec": "decode encode format_record parse_record",
     "core.errors": "IllegalMove NoughtsError",
     "core.events": "Event facts",
     "core.game": "Command CreateGame Game JoinGame PlaceToken Resign TakeBack decide evolve fold replay",
-    "core.notation": "format_cell format_moves format_pair format_square game_over "
+    "core.notation": "AnyBoard format_cell format_moves format_pair format_square game_over "
     "parse_board parse_cell parse_moves",
     "core.player": "Player",
     "service": "Answer Service",

@@ -15,12 +15,12 @@ from noughts.bots.program import Program
 from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy, policy_names
 from noughts.core import events
-from noughts.core.board import Board, Cell, Mark, O, SYMMETRIES, Status, X, reachable
+from noughts.core.board import AnyMark, Board, Cell, Mark, O, SYMMETRIES, Status, X, reachable
 from noughts.core.codec import decode, encode, format_record, parse_record
 from noughts.core.errors import IllegalMove, NoughtsError
 from noughts.core.events import Event, facts
 from noughts.core.game import Command, CreateGame, Game, JoinGame, PlaceToken, Resign, TakeBack, decide, evolve, fold, replay
-from noughts.core.notation import format_cell, format_moves, format_pair, format_square, game_over, parse_board, parse_cell, parse_moves
+from noughts.core.notation import AnyBoard, format_cell, format_moves, format_pair, format_square, game_over, parse_board, parse_cell, parse_moves
 from noughts.core.player import Player
 from noughts.service import Answer, Service
 from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
@@ -35,6 +35,8 @@ __version__: str
 __all__ = [
     "Advice",
     "Answer",
+    "AnyBoard",
+    "AnyMark",
     "BeadRules",
     "Board",
     "Bot",

@@ -14,7 +14,7 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 │   ├── SeatTaken
 │   └── NothingToTakeBack
 ├── InvalidName
-├── InvalidArgument         not a mark, a command, an event, …; a TypeError too
+├── InvalidArgument         not a board, a mark, a command, an event, …; a TypeError too
 ├── NotationError           text that is not a board, a cell or a list of moves
 │   ├── UnreadableBoard
 │   ├── ImpossibleBoard     well written, but no game leads there

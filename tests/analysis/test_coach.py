@@ -292,8 +292,8 @@ def test_a_game_with_a_move_that_is_not_legal_is_refused(
 
 
 def test_who_starts_is_a_mark() -> None:
-    with pytest.raises(TypeError, match=r"a mark is Mark\.X or Mark\.O, not 'O'"):
-        review((), "O")  # type: ignore[arg-type]  # the wrong type is the test
+    with pytest.raises(TypeError, match=r"a mark is X or O, not 'o'"):
+        review((), "o")  # type: ignore[arg-type]  # the wrong type is the test
 
 
 def test_advice_and_reviews_are_values() -> None:

@@ -12,11 +12,9 @@ from hypothesis import given, settings, strategies as st
 
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_moves, reachable
 from noughts.analysis.solver import Result
-from noughts.bots.certificate import certify
 from noughts.bots.ladder import random
 from noughts.bots.menace.boxes import boxes, find_box
 from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace, menace_policy
-from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
 from noughts.bots.registry import find_policy
@@ -452,17 +450,6 @@ def test_an_illegal_game_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
         Menace().learn(moves, mark)
 
 
-def test_a_letter_is_not_a_mark() -> None:
-    for wrong in (
-        lambda: Menace().learn((0,), "X"),  # type: ignore[arg-type]  # that is the test
-        lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # that is the test
-        lambda: certify(random, "X"),  # type: ignore[arg-type]  # that is the test
-        lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # that is the test
-    ):
-        with pytest.raises(errors.InvalidArgument, match="a mark is "):
-            wrong()
-
-
 @pytest.mark.parametrize("mark", Mark)
 def test_an_unfinished_game_teaches_nothing(mark: Mark) -> None:
     machine = Menace()
@@ -485,7 +472,7 @@ def test_an_unfinished_game_teaches_nothing(mark: Mark) -> None:
         ((0, True), O, errors.NoSuchCell),
         ((0, 4.0), O, errors.NoSuchCell),
         (5, O, errors.UnreadableMoves),
-        ((0, 4), "O", errors.InvalidArgument),
+        ((0, 4), "o", errors.InvalidArgument),
     ],
 )
 def test_a_machine_learns_from_cells_and_marks(

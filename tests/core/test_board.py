@@ -140,15 +140,25 @@ def test_the_mark_at_a_column_and_a_row() -> None:
     assert board.mark_at(x=2, y=1) is X
     assert board.mark_at(x=0, y=2) is None
     assert not hasattr(board, "cell")
+    assert [board[row, column] for row in range(3) for column in range(3)] == [*board]
 
 
 @pytest.mark.parametrize("place", [(3, 0), (0, 3), (-1, 0), (0, -1)])
 def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
-    x, y = place
+    row, column = place
+    refusal = f"^no cell is in row {row} and column {column}: each is 0, 1 or 2$"
+
+    with pytest.raises(errors.NoSuchCell, match=refusal):
+        Board().mark_at(x=column, y=row)
+    with pytest.raises(errors.NoSuchCell, match=refusal):
+        Board()[place]
+
+
+def test_a_cell_has_one_row_and_one_column() -> None:
     with pytest.raises(
-        errors.NoSuchCell, match=f"^no cell has x {x} and y {y}: each is 0, 1 or 2, from the top left$"
+        errors.NoSuchCell, match=r"^\(1, 1, 1\) is not a cell: cells are 0 to 8, row by row$"
     ):
-        Board().mark_at(x, y)
+        Board()[1, 1, 1]  # type: ignore[index]  # that is the point
 
 
 FINISHED = parse_board("XXX/OO_/___")
@@ -243,7 +253,7 @@ def test_a_column_and_a_row_are_whole_numbers(number: object) -> None:
     for x, y in ((number, 1), (1, number)):
         with pytest.raises(errors.NoSuchCell) as raised:
             Board().mark_at(x, y)  # type: ignore[arg-type]  # that is the point
-        assert str(raised.value).startswith(f"no cell has x {quoted(x)} and y {quoted(y)}: ")
+        assert str(raised.value).startswith(f"no cell is in row {quoted(y)} and column {quoted(x)}: ")
 
 
 class Whole:
@@ -291,12 +301,12 @@ def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> Non
         Board(2, number)  # type: ignore[arg-type]  # that is the point
 
 
-@pytest.mark.parametrize("first", ["X", None, 1, [], Several()], ids=quoted)
+@pytest.mark.parametrize("first", ["x", None, 1, [], Several()], ids=quoted)
 def test_a_board_is_started_by_a_mark(first: object) -> None:
     with pytest.raises(errors.InvalidArgument) as raised:
         Board(1, 0, first)  # type: ignore[arg-type]  # that is the point
 
-    assert str(raised.value) == f"a mark is Mark.X or Mark.O, not {quoted(first)}"
+    assert str(raised.value) == f"a mark is X or O, not {quoted(first)}"
 
 
 def test_there_is_one_kind_of_board() -> None:
@@ -323,7 +333,7 @@ def test_a_symmetry_is_known_by_its_numbers() -> None:
 
 
 def test_the_mark_to_place_can_be_left_out() -> None:
-    assert Board().place(4).place(0) is Board().place(4, X).place(0, O)
+    assert Board().place(4).place(0) is Board().place(4, X).place(0, "O")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +351,7 @@ def test_the_mark_to_place_can_be_left_out() -> None:
         (512, 1, X, errors.ImpossibleBoard, NINE_BITS.format(512)),
         (1, -2, X, errors.ImpossibleBoard, NINE_BITS.format(-2)),
         (0, 512, X, errors.ImpossibleBoard, NINE_BITS.format(512)),
-        (0, 0, "X", errors.InvalidArgument, "a mark is Mark.X or Mark.O, not 'X'"),
+        (0, 0, "Y", errors.InvalidArgument, "a mark is X or O, not 'Y'"),
     ],
 )
 def test_an_impossible_board_is_refused(

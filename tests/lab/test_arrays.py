@@ -177,8 +177,7 @@ def test_more_games_than_fit_into_memory_are_refused(rules: Rules) -> None:
 
 
 def test_a_board_that_o_started_is_refused() -> None:
-    strange: list[Any] = [Board(first=Mark.O).place(0), [1], None, "X"]
-    for board in strange:
+    for board in (Board(first=Mark.O).place(0), "O__/___/___"):
         with pytest.raises(BadArray, match="X starts"):
             Rules().positions([board])
 

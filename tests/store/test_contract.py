@@ -415,8 +415,6 @@ MALFORMED: list[Any] = [
     events.PlayerJoined(Mark.X, "\ud800"),
     events.PlayerJoined(Mark.X, "a" * 2001),
     events.PlayerJoined(Mark.X, 5),  # type: ignore[arg-type]  # malformed on purpose
-    events.PlayerActive("X"),  # type: ignore[arg-type]  # malformed on purpose
-    events.PlayerActive(None),  # type: ignore[arg-type]  # malformed on purpose
 ]
 
 

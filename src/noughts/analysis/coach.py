@@ -8,7 +8,8 @@ from operator import index
 from noughts.analysis.best_moves import best_cells
 from noughts.analysis.reasons import Kind, Reason, line_of, reasons
 from noughts.analysis.solver import Prospect, prospect, prospects
-from noughts.core.board import Board, Cell, Mark, each_move
+from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark, each_move
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 MISTAKES = Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW
@@ -28,6 +29,17 @@ class Advice(Value):
     """True if no other move ends better, wins sooner or loses later."""
     play: tuple[Cell, ...]
     """The moves that prove the prospect: this one, and best play to the end of the game."""
+
+    def __init__(
+        self,
+        mark: AnyMark,
+        cell: Cell,
+        prospect: Prospect,
+        reasons: tuple[Reason, ...],
+        is_best: bool,  # noqa: FBT001 - a record takes its fields in order or by name
+        play: tuple[Cell, ...],
+    ) -> None:
+        super().__init__(as_mark(mark), cell, prospect, reasons, is_best, play)
 
     @property
     def mistake(self) -> Reason | None:
@@ -53,7 +65,7 @@ class Review(Value):
         return self.mistakes[-1] if self.mistakes else None
 
 
-def advise(board: Board) -> tuple[Advice, ...]:
+def advise(board: AnyBoard) -> tuple[Advice, ...]:
     """Return advice on each move; nothing when the game is over.
 
     >>> for advice in advise(Board().place(0).place(4).place(8)):
@@ -65,18 +77,20 @@ def advise(board: Board) -> tuple[Advice, ...]:
     6 loss 4 False
     7 draw 6 True
     """
+    board = as_board(board)
     return tuple(judge_move(board, cell) for cell in ([] if board.is_over else board.free_cells))
 
 
-def judge_move(board: Board, cell: Cell) -> Advice:
+def judge_move(board: AnyBoard, cell: Cell) -> Advice:
     """Return advice on one move."""
+    board = as_board(board)
     found = reasons(board, cell)
     cell = index(cell)
     is_best, play = cell in best_cells(board), line_of(board, cell)
     return Advice(board.turn, cell, prospects(board)[cell], found, is_best, play)
 
 
-def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:
+def review(moves: Iterable[Cell], first: AnyMark = Mark.X) -> Review:
     """Review a game, finished or not.
 
     >>> found = review((0, 4, 8, 2, 6))

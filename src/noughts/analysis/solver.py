@@ -9,7 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from functools import cache
 
-from noughts.core.board import FULL, LINES, Board, Cell, Mark
+from noughts.core.board import FULL, LINES, AnyMark, Board, Cell, Mark, as_mark
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 
@@ -21,9 +22,10 @@ class Result(Enum):
     LOSS = "loss"
 
     @classmethod
-    def of(cls, winner: Mark | None, mark: Mark) -> Result:
+    def of(cls, winner: AnyMark | None, mark: AnyMark) -> Result:
         """Return the result for a mark of a game with that winner, if any."""
-        return cls.DRAW if winner is None else cls.WIN if winner is mark else cls.LOSS
+        mark = as_mark(mark)
+        return cls.DRAW if winner is None else cls.WIN if as_mark(winner) is mark else cls.LOSS
 
     @property
     def other(self) -> Result:
@@ -48,7 +50,7 @@ class Prospect(Value):
     """How many tokens both players place until the end."""
 
 
-def prospect(board: Board) -> Prospect:
+def prospect(board: AnyBoard) -> Prospect:
     """Return the prospect of the mark to move.
 
     >>> from noughts.core.notation import parse_board
@@ -57,10 +59,11 @@ def prospect(board: Board) -> Prospect:
     >>> prospect(parse_board("XXX/OO_/___"))
     Prospect(result=loss, distance=0)
     """
+    board = as_board(board)
     return _prospect(score(*sides(board)), board.count)
 
 
-def prospects(board: Board) -> dict[Cell, Prospect]:
+def prospects(board: AnyBoard) -> dict[Cell, Prospect]:
     """Return the prospect after each move, for the mark that makes it; the distance counts that move.
 
     >>> from noughts.core.notation import parse_board
@@ -70,6 +73,7 @@ def prospects(board: Board) -> dict[Cell, Prospect]:
     5 draw 3
     7 loss 2
     """
+    board = as_board(board)
     if board.is_over:
         return {}
     return {cell: _prospect(worth, board.count) for cell, worth in move_scores(*sides(board)).items()}

@@ -10,7 +10,7 @@ from noughts.bots.ladder import perfect, random
 from noughts.bots.odds import Odds, odds
 from noughts.bots.policy import CachedPolicy, Policy, weigh
 from noughts.bots.registry import as_policy
-from noughts.core.board import Board, Cell, Mark, check_mark
+from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark
 from noughts.core.value import Value
 
 _RANDOM, _PERFECT = CachedPolicy(random), CachedPolicy(perfect)
@@ -38,14 +38,25 @@ class Certificate(Value):
     against_random: Odds
     against_perfect: Odds
 
+    def __init__(
+        self,
+        mark: AnyMark,
+        worst: Worst,
+        games: dict[Result, int],
+        least: Fraction,
+        against_random: Odds,
+        against_perfect: Odds,
+    ) -> None:
+        super().__init__(as_mark(mark), worst, games, least, against_random, against_perfect)
 
-def certify(policy: Policy | str, mark: Mark) -> Certificate:
+
+def certify(policy: Policy | str, mark: AnyMark) -> Certificate:
     """Search all games of a policy, or of the one with that name, in one seat.
 
     >>> certify("perfect", Mark.O).games[Result.LOSS]
     0
     """
-    check_mark(mark)
+    mark = as_mark(mark)
     policy = CachedPolicy(as_policy(policy))
     seen = _Summaries(policy, mark).of(Board())
     pairs = [(policy, other) if mark is Mark.X else (other, policy) for other in (_RANDOM, _PERFECT)]

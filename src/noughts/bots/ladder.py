@@ -30,8 +30,9 @@ from noughts.analysis.tactics import (
 )
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.policy import Policy, check_parameters
-from noughts.core.board import Board, Cell
+from noughts.core.board import Cell
 from noughts.core.errors import quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 Rule: TypeAlias = Callable[[int, int], int]
@@ -90,14 +91,14 @@ def fallible(oversights: Oversights) -> Policy:
     )
 
 
-def random(board: Board) -> Mapping[Cell, Fraction]:
+def random(board: AnyBoard) -> Mapping[Cell, Fraction]:
     """Play every free cell with the same chance."""
-    return evenly(board.free_cells)
+    return evenly(as_board(board).free_cells)
 
 
-def perfect(board: Board) -> Mapping[Cell, Fraction]:
+def perfect(board: AnyBoard) -> Mapping[Cell, Fraction]:
     """Play a best move; break ties by the expected result against an opponent who moves at random."""
-    return evenly(perfect_cells(board))
+    return evenly(perfect_cells(as_board(board)))
 
 
 def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
@@ -113,8 +114,7 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
     fraction = cache(lambda share: Fraction(share, whole))
 
     @cache
-    def play(board: Board) -> Mapping[Cell, Fraction]:
-        mine, theirs = sides(board)
+    def weigh(mine: int, theirs: int) -> Mapping[Cell, Fraction]:
         chances: dict[Cell, int] = {}
         left = whole
         for rule, missed in misses:
@@ -127,6 +127,9 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
                 if not left:
                     break
         return MappingProxyType({cell: fraction(chance) for cell, chance in chances.items()})
+
+    def play(board: AnyBoard) -> Mapping[Cell, Fraction]:
+        return weigh(*sides(as_board(board)))
 
     return play
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from noughts.bots.policy import Policy, Weights, weigh
 from noughts.bots.registry import as_policy
-from noughts.core.board import Board, Mark, check_mark
+from noughts.core.board import AnyMark, Board, Mark, as_mark
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 
@@ -20,17 +21,16 @@ class Odds(Value):
     o: Fraction
     length: Fraction
 
-    def win(self, mark: Mark) -> Fraction:
+    def win(self, mark: AnyMark) -> Fraction:
         """Return the chance that this mark wins."""
-        check_mark(mark)
-        return self.x if mark is Mark.X else self.o
+        return self.x if as_mark(mark) is Mark.X else self.o
 
-    def score(self, mark: Mark) -> Fraction:
+    def score(self, mark: AnyMark) -> Fraction:
         """Return the average score of a mark: 1 for a win, 1/2 for a draw, 0 for a loss."""
         return self.win(mark) + self.draw / 2
 
 
-def odds(x: Policy | str, o: Policy | str, board: Board | None = None) -> Odds:
+def odds(x: Policy | str, o: Policy | str, board: AnyBoard | None = None) -> Odds:
     """Return the exact odds of two policies, or of those with these names, from any board.
 
     >>> found = odds("random", "random")
@@ -39,7 +39,8 @@ def odds(x: Policy | str, o: Policy | str, board: Board | None = None) -> Odds:
     >>> odds("perfect", "random").o
     Fraction(0, 1)
     """
-    return OddsCalculator(as_policy(x), as_policy(o)).odds(board or Board())
+    start = Board() if board is None else as_board(board)
+    return OddsCalculator(as_policy(x), as_policy(o)).odds(start)
 
 
 def percent(chance: Fraction) -> str:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from noughts.bots.errors import BadPolicy, UnknownPolicy, is_signal
 from noughts.core.board import Board, Cell, whole_number
 from noughts.core.errors import NoughtsError, complaint, quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 Policy: TypeAlias = Callable[[Board], Mapping[Cell, Fraction]]
@@ -65,8 +66,8 @@ def weigh(policy: Policy, board: Board) -> Weights:
 class ExactPolicy:
     """A policy that has its chances as whole numbers, so that no fractions need to be checked."""
 
-    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        return self.weights(board).chances
+    def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
+        return self.weights(as_board(board)).chances
 
     def weights(self, board: Board) -> Weights:
         raise NotImplementedError
@@ -79,8 +80,8 @@ class CachedPolicy(ExactPolicy):
         self._policy = policy
         self._known: dict[Board, Weights] = {}
 
-    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        return self._policy(board)
+    def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
+        return self._policy(as_board(board))
 
     def weights(self, board: Board) -> Weights:
         known = self._known.get(board)

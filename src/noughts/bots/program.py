@@ -19,9 +19,9 @@ from typing import IO, Self, TypeAlias
 
 from noughts.bots.bot import Chooser
 from noughts.bots.errors import CannotStartProgram, Forfeit
-from noughts.core.board import Board, Cell, Mark, game_is_over
+from noughts.core.board import AnyMark, Cell, as_mark, game_is_over
 from noughts.core.errors import InvalidName, UnreadableCell, quoted
-from noughts.core.notation import parse_cell, why_not_typed
+from noughts.core.notation import AnyBoard, as_board, parse_cell, why_not_typed
 from noughts.core.player import clean_name
 
 Wait: TypeAlias = Callable[[Iterable[int], float], Iterable[int]]
@@ -70,12 +70,13 @@ class Program(Chooser):
     def __exit__(self, kind: object, *_: object) -> None:
         self.close(at_once=kind is not None)
 
-    def new_game(self, mark: Mark) -> None:
+    def new_game(self, mark: AnyMark) -> None:
         """Announce a game and the program's mark; a program that was ended is started again."""
-        self._send(self._child or self._start(), f"new {mark}")
+        self._send(self._child or self._start(), f"new {as_mark(mark)}")
 
-    def choose_or_resign(self, board: Board) -> Cell | None:
+    def choose_or_resign(self, board: AnyBoard) -> Cell | None:
         """Ask for a move, and return the cell, or None if it resigns; a finished board is refused."""
+        board = as_board(board)
         if board.is_over:
             raise game_is_over(board)
         answer = self._ask(self._child or self._start(), f"position {board} {board.turn}")

@@ -61,10 +61,17 @@ X: Final = Mark.X
 O: Final = Mark.O
 
 
-def check_mark(mark: object) -> None:
-    """Refuse anything but a mark, also its letter."""
-    if not isinstance(mark, Mark):
-        raise InvalidArgument(f"a mark is Mark.X or Mark.O, not {quoted(mark)}")
+AnyMark: TypeAlias = Mark | Literal["X", "O"]
+"""A mark or its letter."""
+
+
+def as_mark(mark: object) -> Mark:
+    """Return a mark as it is, or by its letter; refuse anything else."""
+    if isinstance(mark, Mark):
+        return mark
+    if isinstance(mark, str) and mark in ("X", "O"):
+        return Mark(mark)
+    raise InvalidArgument(f"a mark is X or O, not {quoted(mark)}")
 
 
 # One octal digit is one row, so 0o111 is the left column.
@@ -95,8 +102,8 @@ class Board:
     >>> board = Board().place(4, X).place(0, O)
     >>> str(board)
     'O__/_X_/___'
-    >>> board[4], board.status, board is Board.parse("O__/_X_/___")
-    (X, 'in play', True)
+    >>> board[4], board[1, 1], board.status, board is Board.parse("O__/_X_/___")
+    (X, X, 'in play', True)
     >>> board.place(4, X)
     Traceback (most recent call last):
     noughts.core.errors.CellTaken: cell 4 holds X in 'O__/_X_/___'
@@ -117,21 +124,22 @@ class Board:
     _after: list[Board | None]
     """The next boards by cell, filled in when first reached."""
 
-    def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
+    def __new__(cls, x: int = 0, o: int = 0, first: AnyMark = X) -> Board:  # noqa: PYI034 - always this class
         """Return the board with these marks; refuse it if no game reaches it."""
         if x.__class__ is o.__class__ is int and first.__class__ is Mark:  # 1.0 and True equal 1, "X" X
             known = _BOARDS.get((x, o, first))
             if known is not None:
                 return known
-        return _make(*_check_reachable(x, o, first), first)
+        starter = as_mark(first)
+        return _make(*_check_reachable(x, o, starter), starter)
 
     @classmethod
-    def parse(cls, written: str | Iterable[object], first: Mark = X) -> Board:
+    def parse(cls, written: str | Iterable[object], first: AnyMark = X) -> Board:
         """Read a board from text or lists; `parse_board` says how it may be written."""
         return cls(*read_grid(written), first)
 
     @classmethod
-    def from_moves(cls, moves: Iterable[Cell], first: Mark = X) -> Board:
+    def from_moves(cls, moves: Iterable[Cell], first: AnyMark = X) -> Board:
         """Return the board after these moves."""
         board = cls(first=first)
         for cell in each_move(moves):
@@ -183,20 +191,17 @@ class Board:
         >>> Board().place(5).mark_at(x=2, y=1)
         X
         """
-        column, row = whole_number(x, 3), whole_number(y, 3)
-        if column is None or row is None:
-            raise NoSuchCell(
-                f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
-            )
-        return self.cells[3 * row + column]
+        return self[y, x]
 
-    def __getitem__(self, cell: Cell) -> Mark | None:
+    def __getitem__(self, cell: Cell | tuple[int, int]) -> Mark | None:
+        if isinstance(cell, tuple) and len(cell) == 2:
+            return self.cells[cell_at(*cell)]
         return self.cells[check_cell(cell)]
 
     def __iter__(self) -> Iterator[Mark | None]:
         return iter(self.cells)
 
-    def place(self, cell: Cell, mark: Mark | None = None) -> Board:
+    def place(self, cell: Cell, mark: AnyMark | None = None) -> Board:
         """Return the board with one more token; the mark, if given, must be the one to move."""
         if (mark is None or mark is self.turn) and cell.__class__ is int and cell >= 0:
             try:
@@ -205,11 +210,11 @@ class Board:
                 after = None
             if after is not None:
                 return after
-        return self._place_first_time(cell, self.turn if mark is None else mark)
+        return self._place_first_time(cell, self.turn if mark is None else as_mark(mark))
 
-    def why_not(self, cell: Cell, mark: Mark) -> IllegalMove | None:
+    def why_not(self, cell: Cell, mark: AnyMark) -> IllegalMove | None:
         """Return why `mark` may not be placed on `cell`, or None if it may."""
-        check_mark(mark)
+        mark = as_mark(mark)
         if self.is_over:
             return game_is_over(self)
         place = whole_number(cell, 9)
@@ -291,7 +296,7 @@ def _make(x: int, o: int, first: Mark) -> Board:
 _set = object.__setattr__
 
 
-def reachable(first: Mark = X) -> tuple[Board, ...]:
+def reachable(first: AnyMark = X) -> tuple[Board, ...]:
     """Return every position of games that `first` starts, ordered by number of tokens.
 
     >>> len(reachable())
@@ -317,16 +322,21 @@ def game_is_over(board: Board) -> GameOver:
 
 
 def check_cell(cell: object) -> Cell:
-    """Return a cell as an int, or refuse it.
-
-    >>> check_cell(True)
-    Traceback (most recent call last):
-    noughts.core.errors.NoSuchCell: True is not a cell: cells are 0 to 8, row by row
-    """
+    """Return a cell as an int, or refuse it."""
     place = whole_number(cell, 9)
     if place is None:
         raise no_such_cell(cell)
     return place
+
+
+def cell_at(row: object, column: object) -> Cell:
+    """Return the cell in that row and column, or refuse them."""
+    down, across = whole_number(row, 3), whole_number(column, 3)
+    if down is None or across is None:
+        raise NoSuchCell(
+            f"no cell is in row {quoted(row)} and column {quoted(column)}: each is 0, 1 or 2"
+        )
+    return 3 * down + across
 
 
 def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
@@ -343,13 +353,11 @@ def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
 
 def whole_number(number: object, below: int) -> int | None:
     """Convert an integer of any type below `below`; return None for anything else, also a bool."""
-    if isinstance(number, bool):
-        return None
     try:
         whole = index(number)  # type: ignore[arg-type]  # what is not an integer raises
     except TypeError:
         return None
-    return whole if 0 <= whole < below else None
+    return whole if 0 <= whole < below and not isinstance(number, bool) else None
 
 
 @cache
@@ -364,7 +372,6 @@ def _turned(held: int, symmetry: Symmetry) -> int:
 
 def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
     """Refuse a position that no game reaches."""
-    check_mark(first)
     crosses, noughts = whole_number(x, FULL + 1), whole_number(o, FULL + 1)
     if crosses is None or noughts is None:
         given = x if crosses is None else o

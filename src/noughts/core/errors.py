@@ -92,7 +92,7 @@ class InvalidName(NoughtsError):
 
 
 class InvalidArgument(NoughtsError, TypeError):
-    """A value of the wrong type: not a mark, a symmetry, a command, an event."""
+    """A value of the wrong type: not a board, a mark, a symmetry, a command, an event."""
 
 
 class NotationError(NoughtsError):

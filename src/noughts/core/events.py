@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from noughts.core.board import Mark
+from noughts.core.board import AnyMark, Mark, as_mark
 from noughts.core.errors import IllegalMoveReason, InvalidArgument, printable, quoted
 from noughts.core.value import Value
 
@@ -42,6 +42,9 @@ class GameCreated(EventBase):
 
     first: Mark = Mark.X
 
+    def __init__(self, first: AnyMark = Mark.X) -> None:
+        self.__dict__.update(first=as_mark(first))
+
 
 class GameReady(EventBase):
     """Both seats are taken."""
@@ -52,6 +55,9 @@ class PlayerActive(EventBase):
 
     mark: Mark
 
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
+
 
 class PlayerPlacedToken(EventBase):
     """A token was placed; rows and columns are 0 to 2 from the top left."""
@@ -59,6 +65,9 @@ class PlayerPlacedToken(EventBase):
     row: int
     column: int
     mark: Mark
+
+    def __init__(self, row: int, column: int, mark: AnyMark) -> None:
+        self.__dict__.update(row=row, column=column, mark=as_mark(mark))
 
 
 class GamePlacedCount(EventBase):
@@ -73,17 +82,26 @@ class PlayerNotifyIllegalMove(EventBase):
     mark: Mark
     reason: IllegalMoveReason
 
+    def __init__(self, mark: AnyMark, reason: IllegalMoveReason) -> None:
+        self.__dict__.update(mark=as_mark(mark), reason=reason)
+
 
 class GameWon(EventBase):
     """This mark has won."""
 
     mark: Mark
 
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
+
 
 class GameLost(EventBase):
     """This mark has lost."""
 
     mark: Mark
+
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
 
 
 class GameDraw(EventBase):
@@ -102,17 +120,26 @@ class PlayerJoined(EventBase):
     mark: Mark
     name: str
 
+    def __init__(self, mark: AnyMark, name: str) -> None:
+        self.__dict__.update(mark=as_mark(mark), name=name)
+
 
 class PlayerResigned(EventBase):
     """This mark resigns."""
 
     mark: Mark
 
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
+
 
 class PlayerTookBack(EventBase):
     """This mark's last token, and the answer to it if there was one, are taken back."""
 
     mark: Mark
+
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
 
 
 Event: TypeAlias = (

@@ -7,7 +7,7 @@ from functools import cache, reduce
 from operator import index
 from typing import Never, TypeAlias, overload
 
-from noughts.core.board import Board, Cell, Mark, check_mark, whole_number
+from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark, cell_at
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
@@ -39,6 +39,7 @@ from noughts.core.events import (
     PlayerTookBack,
     each_event,
 )
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.player import Player, check_names_differ
 from noughts.core.value import Value
 
@@ -48,6 +49,9 @@ class CreateGame(Value):
 
     first: Mark = Mark.X
     open_seats: bool = False
+
+    def __init__(self, first: AnyMark = Mark.X, open_seats: bool = False) -> None:
+        self.__dict__.update(first=as_mark(first), open_seats=open_seats)
 
 
 class JoinGame(Value):
@@ -61,6 +65,9 @@ class JoinGame(Value):
     last: bool = False
     is_entered: bool = True
 
+    def __init__(self, mark: AnyMark, name: str, last: bool = False, is_entered: bool = True) -> None:
+        self.__dict__.update(mark=as_mark(mark), name=name, last=last, is_entered=is_entered)
+
 
 class PlaceToken(Value):
     """Place a mark on a cell."""
@@ -68,17 +75,26 @@ class PlaceToken(Value):
     mark: Mark
     cell: Cell
 
+    def __init__(self, mark: AnyMark, cell: Cell) -> None:
+        self.__dict__.update(mark=as_mark(mark), cell=cell)
+
 
 class Resign(Value):
     """Resign the game."""
 
     mark: Mark
 
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
+
 
 class TakeBack(Value):
     """Take back the player's last token, and the answer to it."""
 
     mark: Mark
+
+    def __init__(self, mark: AnyMark) -> None:
+        self.__dict__.update(mark=as_mark(mark))
 
 
 Command: TypeAlias = CreateGame | JoinGame | PlaceToken | Resign | TakeBack
@@ -95,9 +111,30 @@ class Game(Value):
     resigned: Mark | None = None
     is_over: bool = False
 
+    def __init__(
+        self,
+        board: AnyBoard,
+        moves: tuple[Cell, ...] = (),
+        players: tuple[Player, ...] = (),
+        is_ready: bool = False,
+        winner: AnyMark | None = None,
+        resigned: AnyMark | None = None,
+        is_over: bool = False,
+    ) -> None:
+        self.__dict__.update(
+            board=as_board(board),
+            moves=moves,
+            players=players,
+            is_ready=is_ready,
+            winner=None if winner is None else as_mark(winner),
+            resigned=None if resigned is None else as_mark(resigned),
+            is_over=is_over,
+        )
+
     @classmethod
-    def at(cls, board: Board) -> Game:
+    def at(cls, board: AnyBoard) -> Game:
         """Return a game in that position, without its moves."""
+        board = as_board(board)
         return cls(board, winner=board.winner, is_over=board.is_over)
 
     @property
@@ -110,8 +147,9 @@ class Game(Value):
         """True if the game is over and nobody won."""
         return self.is_over and self.winner is None
 
-    def player(self, mark: Mark) -> Player | None:
+    def player(self, mark: AnyMark) -> Player | None:
         """Return the player of that seat, if it has a name."""
+        mark = as_mark(mark)
         return next((player for player in self.players if player.mark is mark), None)
 
 
@@ -149,8 +187,7 @@ def evolve(game: Game | None, event: Event) -> Game:
     """
     if game is None:
         if isinstance(event, GameCreated):
-            first = event.first
-            return _NEW_GAMES[first] if first.__class__ is Mark else Game(Board(first=first))
+            return _NEW_GAMES[event.first]
         raise ImpossibleHistory(f"a game starts with gameCreated, not with {event}")
     match event:  # the most frequent first
         case GamePlacedCount() | PlayerActive():
@@ -160,15 +197,15 @@ def evolve(game: Game | None, event: Event) -> Game:
         case GameLost() | GameDraw() | PlayerNotifyIllegalMove():
             return game
         case GameWon(mark):
-            return game.replace(winner=mark)
+            return game.replace_unchecked(winner=mark)
         case GameCompleted():
-            return game.replace(is_over=True)
+            return game.replace_unchecked(is_over=True)
         case GameReady():
-            return game.replace(is_ready=True)
+            return game.replace_unchecked(is_ready=True)
         case PlayerJoined(mark, name):
-            return game.replace(players=(*game.players, Player.recorded(name, mark)))
+            return game.replace_unchecked(players=(*game.players, Player.recorded(name, mark)))
         case PlayerResigned(mark):
-            return game.replace(resigned=mark)
+            return game.replace_unchecked(resigned=mark)
         case PlayerTookBack(mark):
             return _record_take_back(game, mark)
         case GameCreated():
@@ -210,7 +247,6 @@ def _create(command: Command) -> tuple[Event, ...]:
     if not isinstance(command, CreateGame):
         raise NotCreated("the game does not exist yet: create it first")
     first = command.first
-    check_mark(first)
     if command.open_seats:
         return GameCreated(first), PlayerActive(first)
     return GameCreated(first), GameReady(), PlayerActive(first)
@@ -218,7 +254,6 @@ def _create(command: Command) -> tuple[Event, ...]:
 
 def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
     """Mark a free cell, check for a winner, check for a full board, pass the turn: in this order."""
-    check_mark(mark)
     if game.is_over:
         return (PlayerNotifyIllegalMove(mark, IllegalMoveReason.GAME_OVER),)
     try:
@@ -229,7 +264,7 @@ def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
 
 
 @cache  # a few hundred exist
-def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> tuple[Event, ...]:  # noqa: FBT001 - a cache takes positional arguments faster
+def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> tuple[Event, ...]:
     placed = PlayerPlacedToken(*divmod(cell, 3), mark), GamePlacedCount(count)
     if is_won:
         return *placed, GameWon(mark), GameLost(mark.other), GameCompleted()
@@ -241,14 +276,12 @@ def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> t
 def _resign(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nobody can resign")
-    check_mark(mark)
     return PlayerResigned(mark), GameWon(mark.other), GameLost(mark), GameCompleted()
 
 
 def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nothing can be taken back")
-    check_mark(mark)
     taken = _tokens_to_take_back(game, mark)
     if taken > len(game.moves):
         whose = f" of {mark}'s" if game.moves else ""
@@ -271,21 +304,12 @@ def _join(game: Game, command: JoinGame) -> tuple[Event, ...]:
 
 
 def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
-    cell = _cell_at(row, column)
     try:
+        cell = cell_at(row, column)
         board = game.board.place(cell, mark)
     except NoughtsError as error:
         raise ImpossibleHistory(f"a token could not have been placed: {error}") from error
-    return game.replace(board=board, moves=(*game.moves, cell))
-
-
-def _cell_at(row: int, column: int) -> Cell:
-    if row.__class__ is column.__class__ is int and 0 <= row <= 2 and 0 <= column <= 2:
-        return 3 * row + column
-    down, across = whole_number(row, 3), whole_number(column, 3)
-    if down is None or across is None:
-        raise ImpossibleHistory(f"row and column are 0 to 2, not {quoted(row)} and {quoted(column)}")
-    return 3 * down + across
+    return game.replace_unchecked(board=board, moves=(*game.moves, cell))
 
 
 def _record_take_back(game: Game, mark: Mark) -> Game:
@@ -294,7 +318,7 @@ def _record_take_back(game: Game, mark: Mark) -> Game:
         raise ImpossibleHistory(f"{mark} had no token to take back")
     before, left = game.board, ~sum(1 << cell for cell in game.moves[-taken:])
     board = Board(before.x & left, before.o & left, before.first)
-    return game.replace(board=board, moves=game.moves[:-taken])
+    return game.replace_unchecked(board=board, moves=game.moves[:-taken])
 
 
 def _tokens_to_take_back(game: Game, mark: Mark) -> int:
@@ -332,7 +356,7 @@ def _cause(event: Event, following: Event | None = None) -> Command | None:
         case PlayerJoined(mark, name):
             return JoinGame(mark, name, last=isinstance(following, GameReady), is_entered=False)
         case PlayerPlacedToken(row, column, mark):
-            return PlaceToken(mark, _cell_at(row, column))
+            return PlaceToken(mark, cell_at(row, column))
         case PlayerResigned(mark):
             return Resign(mark)
         case PlayerTookBack(mark):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from noughts.core.errors import UnreadableBoard, quoted
+from noughts.core.errors import InvalidArgument, UnreadableBoard, quoted
 
 _SIGNS: dict[object, str] = {"X": "X", "O": "O", **dict.fromkeys(("_", ".", " ", "", None), "")}
 
@@ -107,7 +107,7 @@ def _first_ten(things: object) -> list[object]:
     try:
         return list(islice(things, 10))  # type: ignore[call-overload]  # raises if it is not iterable
     except TypeError:
-        raise UnreadableBoard(f"a board is text or a list, not {quoted(things)}") from None
+        raise InvalidArgument(f"a board is text or a list, not {quoted(things)}") from None
 
 
 def _mark(sign: object) -> str:

@@ -6,8 +6,9 @@ A board is written `X_O/_X_/___` (`str(board)` writes it), a cell `5`, `1,1` or 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
-from noughts.core.board import Board, Cell, Mark, check_cell, each_move
+from noughts.core.board import AnyMark, Board, Cell, Mark, check_cell, each_move
 from noughts.core.errors import (
     CellTaken,
     IllegalMove,
@@ -18,6 +19,9 @@ from noughts.core.errors import (
 )
 from noughts.core.grid import read_grid
 
+AnyBoard: TypeAlias = Board | str | Iterable[object]
+"""A board, or one in any form that `parse_board` reads, whichever mark started."""
+
 _CELLS = {
     **{str(cell + 1): cell for cell in range(9)},
     **{f"{cell // 3},{cell % 3}": cell for cell in range(9)},
@@ -25,7 +29,7 @@ _CELLS = {
 }
 
 
-def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
+def parse_board(written: str | Iterable[object], first: AnyMark = Mark.X) -> Board:
     """Read a board: nine signs, flat or in three rows, in text or in lists.
 
     A mark is the letter X or O, a blank is `_`, `.`, a space, an empty string or None; in text, rows
@@ -41,10 +45,8 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
     return Board.parse(written, first)
 
 
-def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
+def game_over(board: AnyBoard) -> tuple[bool, str]:
     """Return whether the game is over, and the winner's mark or an empty string.
-
-    The board can be in any form that `parse_board` reads, whichever mark started.
 
     >>> game_over(["X", "_", "X", "O", "O", "O", "X", "_", "_"])
     (True, 'O')
@@ -55,7 +57,7 @@ def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
     return board.is_over, str(board.winner or "")
 
 
-def as_board(board: Board | str | Iterable[object]) -> Board:
+def as_board(board: AnyBoard) -> Board:
     """Return a board as it is, or read it; X started if possible."""
     if isinstance(board, Board):
         return board
@@ -104,7 +106,7 @@ def format_square(cell: Cell) -> str:
     return f"{'abc'[column]}{row + 1}"
 
 
-def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
+def parse_moves(digits: str, first: AnyMark = Mark.X) -> tuple[Cell, ...]:
     """Read a game, finished or not, from the digits of its moves.
 
     >>> parse_moves("51937")

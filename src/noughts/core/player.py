@@ -6,7 +6,7 @@ rules, or with a newer Unicode, stays readable.
 
 from __future__ import annotations
 
-from noughts.core.board import Mark, check_mark
+from noughts.core.board import AnyMark, Mark, as_mark
 from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.value import Value
 
@@ -56,18 +56,16 @@ class Player(Value):
     name: str
     mark: Mark
 
-    def __init__(self, name: str, mark: Mark) -> None:
-        check_mark(mark)
-        super().__init__(clean_name(name), mark)
+    def __init__(self, name: str, mark: AnyMark) -> None:
+        super().__init__(clean_name(name), as_mark(mark))
 
     @classmethod
-    def recorded(cls, name: str, mark: Mark) -> Player:
+    def recorded(cls, name: str, mark: AnyMark) -> Player:
         """Return a player from a record, whose name is not checked."""
-        check_mark(mark)
         if not isinstance(name, str):
             raise InvalidName(f"a name is text, not {quoted(name)}")
         player = cls.__new__(cls)
-        Value.__init__(player, name, mark)
+        Value.__init__(player, name, as_mark(mark))
         return player
 
 

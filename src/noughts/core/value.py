@@ -66,15 +66,18 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - each field has its own type
         """Return a copy with some fields changed."""
-        own, kind = self.__dict__, self.__class__
-        fields = own | changes
-        if len(fields) != len(own):
-            strange = next(name for name in changes if name not in own)
+        kind = self.__class__
+        if strange := next((name for name in changes if name not in self.__dict__), None):
             raise TypeError(f"{kind.__name__} has no {strange}")
         if kind.__init__ is not Value.__init__:  # it checks its fields
-            return kind(*fields.values())
+            return kind(*(self.__dict__ | changes).values())
+        return self.replace_unchecked(**changes)
+
+    def replace_unchecked(self, **changes: Any) -> Self:  # noqa: ANN401 - each field has its own type
+        """Return a copy with some fields changed to values that need no check, which is faster."""
+        kind = self.__class__
         value = kind.__new__(kind)
-        value.__dict__.update(fields)
+        value.__dict__.update(self.__dict__, **changes)
         return value
 
     def __eq__(self, other: object) -> bool:

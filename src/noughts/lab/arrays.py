@@ -12,8 +12,9 @@ from functools import cached_property
 
 from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.core.board import Board, Mark, check_mark
-from noughts.core.errors import NotInstalled, quoted
+from noughts.core.board import AnyMark, Board, Mark, as_mark
+from noughts.core.errors import InvalidArgument, NotInstalled, quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.lab import batch_play, lookup
 from noughts.lab.alias_tables import AliasTables
 from noughts.lab.backends import Array, Backend, find_backend
@@ -58,15 +59,18 @@ class Rules:
         except (MemoryError, RuntimeError, ValueError) as error:
             raise batch_play.too_many(count) from error
 
-    def positions(self, boards: Iterable[Board]) -> Array:
+    def positions(self, boards: Iterable[AnyBoard]) -> Array:
         """Return games in these positions, which X has started."""
         known = lookup.numbers()
         numbers = []
-        for board in boards:
-            try:
-                numbers.append(known[board])
-            except (KeyError, TypeError):
-                raise BadArray(f"{quoted(board)} is not a board of a game that X starts") from None
+        try:
+            each = iter(boards)
+        except TypeError:
+            raise InvalidArgument(f"games start from a list of boards, not {quoted(boards)}") from None
+        for board in map(as_board, each):
+            if board not in known:
+                raise BadArray(f"{board!r} is not a board of a game that X starts")
+            numbers.append(known[board])
         return self.backend.array(numbers, "integer")
 
     def boards(self, games: Array) -> tuple[Board, ...]:
@@ -96,9 +100,9 @@ class Rules:
         """Return the number of tokens on each board; X is to move if it is even."""
         return self._xp.take(self._tokens, self._games(games))
 
-    def reward(self, games: Array, mark: Mark = Mark.X) -> Array:
+    def reward(self, games: Array, mark: AnyMark = Mark.X) -> Array:
         """Return 1 for each game that a mark has won, -1 for each that it has lost, otherwise 0."""
-        check_mark(mark)
+        mark = as_mark(mark)
         reward = self._xp.take(self._reward, self._games(games))
         return reward if mark is Mark.X else -reward
 

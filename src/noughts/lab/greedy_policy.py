@@ -11,6 +11,7 @@ from noughts.bots.ladder import evenly
 from noughts.bots.policy import Policy
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.lab.backends import Array
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import POSITIONS, numbers
@@ -30,7 +31,8 @@ def greedy(values: Array) -> Policy:
     table = _checked(values)
     known = numbers()
 
-    def best(board: Board) -> Mapping[Cell, Fraction]:
+    def best(position: AnyBoard) -> Mapping[Cell, Fraction]:
+        board = as_board(position)
         started_by_x = board if board.first is Mark.X else Board(board.o, board.x)
         row = table[known[started_by_x]]
         highest = max(row[cell] for cell in board.free_cells)

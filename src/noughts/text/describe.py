@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
+from noughts.core.notation import AnyBoard
 from noughts.core.player import Player
 from noughts.text.catalogue import ENGLISH, Catalogue
 from noughts.text.speaker import CellNames, Speaker
 
 
-def describe(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
+def describe(position: AnyBoard | Game, wording: Catalogue = ENGLISH) -> str:
     """Describe a position in one sentence, with cells 1 to 9.
 
     >>> from noughts.core.board import Board
@@ -30,7 +31,9 @@ def describe(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
     return wording.say("position.whole", held=listed, standing=standing(game, wording))
 
 
-def standing(position: Board | Game, wording: Catalogue = ENGLISH, cells: CellNames = "numbers") -> str:
+def standing(
+    position: AnyBoard | Game, wording: Catalogue = ENGLISH, cells: CellNames = "numbers"
+) -> str:
     """Describe the state of the game: who won and how, a draw, or who is to move.
 
     >>> from noughts.core.board import Board

@@ -11,7 +11,7 @@ from noughts.analysis.best_moves import best_cells
 from noughts.analysis.solver import Result, prospects
 from noughts.core.board import LINES, Board, Cell, Mark, X, check_cell
 from noughts.core.errors import InvalidArgument
-from noughts.core.notation import format_cell
+from noughts.core.notation import AnyBoard, as_board, format_cell
 from noughts.text.describe import describe
 
 SIZE_PIXELS = 240
@@ -29,7 +29,7 @@ _HEAD = (
 )
 
 
-def svg(board: Board, last: Cell | None = None, *, coach: bool = False) -> str:
+def svg(board: AnyBoard, last: Cell | None = None, *, coach: bool = False) -> str:
     """Draw a board, its winning lines and, if given, its last move.
 
     With `coach`, each free cell shows what the move is worth, and the best moves have a frame.
@@ -38,6 +38,7 @@ def svg(board: Board, last: Cell | None = None, *, coach: bool = False) -> str:
     >>> print(svg(Board().place(4), last=4).splitlines()[1])
     <title>X on 5; O to move.</title>
     """
+    board = as_board(board)
     return "\n".join(
         [
             _HEAD,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from noughts.core.board import Board, Cell, Mark
-from noughts.core.errors import NotationError, quoted
+from noughts.core.board import Cell, Mark
+from noughts.core.errors import InvalidArgument, quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.text.catalogue import Catalogue
 from noughts.text.picture import draw_board
 from noughts.text.speaker import CellNames
@@ -46,9 +47,9 @@ class Wording(Catalogue):
         """What the coach calls cells: numbers, if the free ones show them."""
         return "places" if self.blank else "numbers"
 
-    def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
+    def draw(self, board: AnyBoard, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""
-        return draw_board(board, self.blank, self.across, self.between, paint)
+        return draw_board(as_board(board), self.blank, self.across, self.between, paint)
 
     def result(self, winner: Mark | str | None, name: str | None = None) -> str:
         """Return the sentence for a result: the winner's mark or letter; None or "" is a draw.
@@ -64,7 +65,7 @@ class Wording(Catalogue):
             case Mark() | str("X" | "O"):
                 return self.say("game.won", player=name or self.say("game.winner", mark=winner))
             case _:
-                raise NotationError(f"a winner is X or O, or empty after a draw, not {quoted(winner)}")
+                raise InvalidArgument(f"a winner is X or O, or empty after a draw, not {quoted(winner)}")
 
 
 NARRATIVE = Wording(

@@ -13,8 +13,9 @@ from noughts.analysis.solver import Result
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.menace.boxes import boxes, find_box
 from noughts.bots.policy import ExactPolicy, Weights, check_parameters
-from noughts.core.board import Board, Cell, Mark, check_mark, each_move
+from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark, each_move
 from noughts.core.errors import NotOver, quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 MAX_BEADS = 10**9
@@ -92,8 +93,9 @@ class Menace(ExactPolicy):
         """How many games it has learned from."""
         return sum(self.results.values())
 
-    def weights(self, board: Board) -> Weights:
+    def weights(self, board: AnyBoard) -> Weights:
         """Return the chance of each move, its share of the beads; nothing from an empty box."""
+        board = as_board(board)
         if len(board.free_cells) > 1 and not board.is_over:
             view = find_box(board)
             counts = self.boxes[view.box]
@@ -102,8 +104,9 @@ class Menace(ExactPolicy):
         beads = {cell: count for cell, count in self.beads(board).items() if count}
         return Weights(tuple(beads), tuple(beads.values()), sum(beads.values()))
 
-    def beads(self, board: Board) -> dict[Cell, int]:
+    def beads(self, board: AnyBoard) -> dict[Cell, int]:
         """Return the beads in the box of a position, by cell; of equivalent cells, one."""
+        board = as_board(board)
         if board.is_over:
             return {}
         if len(board.free_cells) == 1:
@@ -112,24 +115,26 @@ class Menace(ExactPolicy):
         return dict(zip(view.cells, self.boxes[view.box], strict=True))
 
     def learn(
-        self, moves: Iterable[Cell], mark: Mark, first: Mark = Mark.X, resigned: Mark | None = None
+        self,
+        moves: Iterable[Cell],
+        mark: AnyMark,
+        first: AnyMark = Mark.X,
+        resigned: AnyMark | None = None,
     ) -> None:
         """Change the beads after a game in which the machine had that mark.
 
         An unfinished game is refused, unless `resigned` says who resigned.
         """
-        check_mark(mark)
-        if resigned is not None:
-            check_mark(resigned)
+        mark, loser = as_mark(mark), None if resigned is None else as_mark(resigned)
         board, drawn = Board(first=first), []
         for cell in each_move(moves):
             before, board = board, board.place(cell)
             if before.turn is mark and len(before.free_cells) > 1:
                 view = find_box(before)
                 drawn.append((view.box, view.kinds[index(cell)]))
-        if not board.is_over and resigned is None:
+        if not board.is_over and loser is None:
             raise NotOver(f"the game is not over in '{board}': say who resigned, or finish it first")
-        winner = board.winner if board.is_over or resigned is None else resigned.other
+        winner = board.winner if board.is_over or loser is None else loser.other
         self.settle(drawn, Result.of(winner, mark))
 
     def settle(self, drawn: list[tuple[int, int]], result: Result) -> None:

@@ -6,11 +6,11 @@ from random import Random
 from typing import TypeAlias
 
 from noughts.analysis.solver import Result
-from noughts.bots.bot import Bot
+from noughts.bots.bot import Bot, as_random
 from noughts.bots.menace.boxes import find_box
 from noughts.bots.menace.machine import Menace
 from noughts.bots.policy import Policy
-from noughts.core.board import Board, Cell, Mark, check_mark
+from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark
 
 Drawn: TypeAlias = list[tuple[int, int]]
 """The beads drawn in a game, as pairs of box and kind."""
@@ -20,15 +20,14 @@ class Training:
     """A machine that learns against an opponent in one seat. X starts."""
 
     def __init__(
-        self, machine: Menace, against: Policy | str, rng: Random | None = None, mark: Mark = Mark.X
+        self, machine: Menace, against: Policy | str, rng: Random | None = None, mark: AnyMark = Mark.X
     ) -> None:
-        check_mark(mark)
         self._machine = machine
-        rng = rng or Random()  # noqa: S311 - a game, not a secret
-        self._opponent = Bot(against, rng)
+        source = as_random(rng)
+        self._opponent = Bot(against, source)
         self._answer = self._opponent.choose_or_resign
-        self._below = rng.randrange
-        self._mark = mark
+        self._below = source.randrange
+        self._mark = as_mark(mark)
         self._known: dict[Board, tuple[int, list[int], tuple[Cell, ...]]] = {}
 
     def __repr__(self) -> str:
