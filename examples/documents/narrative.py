@@ -16,7 +16,7 @@ GameBoard = noughts.Board | Iterable[str]
 
 def display(board: GameBoard) -> str:
     """Return the game board as it is displayed (US1 to US5)."""
-    return noughts.NARRATIVE.draw(noughts.parse_board(board))
+    return noughts.NARRATIVE.draw(board)
 
 
 def next_move(board: GameBoard, player: str) -> noughts.Board:
