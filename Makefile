@@ -91,9 +91,8 @@ bench-lab: $(VENV)/made $(VENV)-peers/made ## Measure the lab beside pgx and Pet
 mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 	$(BIN)/python -m benchmarks.mutants
 
-torture: $(VENV)/made $(VENV)/browser ## Run the long versions of the hostile tests
-	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest tests/core
-	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture tests
+torture: $(VENV)/made $(VENV)/browser ## Run all tests at length, in about an hour: more examples, kills and hostile input
+	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) $(VENV)-peers $(VENV)-lowest build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -41,6 +41,7 @@ from noughts import (
 )
 from noughts.bots.policy_file import SavedPolicy
 from support.hostile_bots import POLITE, program
+from support.length import short_or_long
 
 START = decide(None, CreateGame())
 GAME = fold(START)
@@ -190,7 +191,7 @@ things = st.recursive(
 @example(thing=b"")
 @example(thing=51937)
 @example(thing={"X", "O"})
-@settings(max_examples=15)
+@settings(max_examples=short_or_long(15, 1_000))
 def test_anything_is_accepted_or_refused_with_a_sentence(name: str, thing: object) -> None:
     try:
         TAKES[name](thing)

@@ -18,6 +18,7 @@ from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace, menace_pol
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
 from noughts.bots.registry import find_policy
+from support.length import short_or_long
 from support.played import DRAW, O_WINS, X_WINS
 from support.reference.symmetry import Move, box_of, move_of
 from support.reference.tactics import free, signs_of
@@ -215,7 +216,7 @@ def test_other_rules_to_the_letter(
 
 
 @given(some_rules, some_games)
-@settings(max_examples=60)
+@settings(max_examples=short_or_long(60, 2_000))
 def test_the_beads_match_the_second_implementation(
     rules: BeadRules, games: list[tuple[int, Mark, Mark]]
 ) -> None:

@@ -50,6 +50,7 @@ from noughts.bots.policy_file import MAX_WEIGHT
 from noughts.bots.registry import BUILT_IN
 from noughts.core.value import Value
 from noughts.files import MAX_FILE_BYTES
+from support.length import short_or_long
 from support.played import DRAW, O_WINS, X_WINS
 from support.strategies import json_values
 
@@ -301,7 +302,7 @@ def test_the_longest_file_is_read_and_one_byte_more_is_not(kind: Kind, path: Pat
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 @given(st.data())
-@settings(max_examples=30)
+@settings(max_examples=short_or_long(30, 2_000))
 def test_damage_is_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, kind: Kind, data: st.DataObject
 ) -> None:
@@ -466,7 +467,7 @@ some_rules = st.builds(
 
 
 @given(some_rules, st.integers(0), st.tuples(counts, counts, st.integers(0, 10 * MAX_BEADS)))
-@settings(max_examples=30)
+@settings(max_examples=short_or_long(30, 2_000))
 def test_any_machine_is_read_exactly(
     tmp_path_factory: pytest.TempPathFactory, rules: BeadRules, seed: int, results: tuple[int, ...]
 ) -> None:
@@ -768,7 +769,7 @@ def test_a_policy_without_weights_is_refused(tmp_path: Path, weights: str, reaso
     st.sampled_from([EMPTY, CORNER, LAST]),
     json_values | st.dictionaries(st.text("123456789"), st.integers()),
 )
-@settings(max_examples=25)
+@settings(max_examples=short_or_long(25, 2_000))
 def test_any_weights_are_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, position: str, put: object
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from contextlib import ExitStack
 from typing import NamedTuple
@@ -17,9 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from support.length import short_or_long
 from support.pseudo_terminal import Session, between_pipes
-
-LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
 
 AGAIN = "Play again? (y/n)"
 QUESTION = r"(?:1 to 9:|make your move|\(y/n\))\n"
@@ -369,10 +367,8 @@ def test_the_command_plays_as_the_model_does() -> None:
     run_state_machine_as_test(
         Keyboard,
         settings=settings(
-            max_examples=500 if LONG else 16,
-            stateful_step_count=60 if LONG else 30,
-            deadline=None,
-            derandomize=not LONG,
+            max_examples=short_or_long(16, 500),
+            stateful_step_count=short_or_long(30, 60),
             database=None,
             suppress_health_check=list(HealthCheck),
         ),

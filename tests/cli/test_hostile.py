@@ -23,12 +23,13 @@ from noughts import open_store
 from noughts.store.archive import export_all
 from noughts.store.verify import verify
 from support.command import environment
+from support.length import short_or_long
 from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, Session, between_pipes, in_terminal
 from support.saved_games import DRAW, file, save, url
 
 Record: TypeAlias = Callable[[str, object], None]
 
-RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 24
+RUNS = short_or_long(24, 2000)
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\)|review\))[ \n]"
 MOVED = r":\r?\n|forfeits: | resigned\."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,6 +12,7 @@ from noughts.cli.remote.address import parse_address
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.forked import noughts
+from support.length import short_or_long
 from support.proxy import CuttingProxy
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.remote import HostedGame, Rule, home, lose, problem, seats, text
@@ -25,7 +25,7 @@ NOTHING: Rule = []
 HTML = text(200, "<p>Sign in!</p>", "text/html")
 STALE = problem(409, "staleVersion", "The game never was there.")
 MAX_CUTS = 1_000
-RUNS = 200 if os.environ.get("NOUGHTS_TORTURE") else 5
+RUNS = short_or_long(5, 200)
 
 
 @pytest.fixture

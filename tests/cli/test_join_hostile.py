@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import trustme
 
 from noughts import O, X, encode, events
 from support.forked import noughts
+from support.length import short_or_long
 from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 from support.remote import AnswerProxy, HostedGame, Rule, changed, home, problem, seats, text
 from support.web.serving import Server
@@ -28,7 +28,7 @@ SHOWN = "\\x1b[2J\\x1b]0;title\\x07\\u202e"
 NOTHING: Rule = []
 """Cuts the connection before the server gets the request."""
 
-RUNS = 500 if os.environ.get("NOUGHTS_TORTURE") else 12
+RUNS = short_or_long(12, 500)
 
 
 def refused(folder: Path, *arguments: str, code: int, **changes: str) -> str:

@@ -6,18 +6,18 @@ NOUGHTS_TORTURE=1, two thousand and five hundred.
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from support.length import short_or_long
 from support.live_board import LiveBoard
 from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z
 from support.saved_games import DRAW, save, url
 
-RUNS = 2500 if os.environ.get("NOUGHTS_TORTURE") else 24
+RUNS = short_or_long(24, 2500)
 
 KEYS = [
     *(key.encode() for key in "1234567890hwur?qyno+-#zHWUR \r\n\t\x0c\x7f"),

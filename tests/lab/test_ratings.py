@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as arrays
 
 from noughts.lab.ratings import ELO_PER_NAT, PRIOR_DRAWS, RESAMPLES, Rating, rate, rate_all
 from noughts.lab.tournament import Meeting
+from support.length import short_or_long
 
 Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -52,7 +53,7 @@ def test_two_bots_differ_by_the_ratio_of_their_points(won: float, lost: float) -
     assert first - second == pytest.approx(400 * log10((won + 0.25) / (lost + 0.25)), abs=1e-4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=short_or_long(40, 2_000))
 @given(points)
 @example(np.array(OVERSHOOTING))
 def test_ratings_explain_the_scores(table: Table) -> None:

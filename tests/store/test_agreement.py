@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -17,12 +16,13 @@ from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from noughts.store.watch import Watch
+from support.length import short_or_long
 from support.played import NOW
 from support.postgres_server import Server
 from support.store_games import row_of
 from support.strategies import any_event, game_filters, histories
 
-EXAMPLES, STEPS = (100, 50) if os.environ.get("NOUGHTS_TORTURE") else (8, 30)
+EXAMPLES, STEPS = short_or_long((8, 30), (100, 50))
 
 names = st.sampled_from(["a", "b", "ab", "B"])
 keys = st.sampled_from(["k1", "k2", "k3"])

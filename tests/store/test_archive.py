@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from io import BytesIO
@@ -25,9 +24,10 @@ from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.damages import Place
+from support.length import short_or_long
 from support.played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
 
-EXAMPLES = 2_000 if os.environ.get("NOUGHTS_TORTURE") else 200
+EXAMPLES = short_or_long(200, 2_000)
 
 
 def exported(store: EventStore) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -32,6 +31,7 @@ from noughts.store.records import MAX_ID_CHARACTERS, MAX_NUMBER, Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import in_threads
+from support.length import short_or_long
 from support.played import (
     CREATED,
     DRAW,
@@ -50,7 +50,7 @@ from support.played import (
 from support.store_games import everything, row_of, turns
 from support.strategies import game_filters, histories, names
 
-EXAMPLES = 60 if os.environ.get("NOUGHTS_TORTURE") else 12
+EXAMPLES = short_or_long(12, 60)
 """How many examples a property tries: each creates stores of its own, which takes longest."""
 
 PLACED = (events.PlayerPlacedToken(1, 1, Mark.X), events.GamePlacedCount(1), events.PlayerActive(Mark.O))

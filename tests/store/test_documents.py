@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -26,10 +25,11 @@ from noughts.store.verify import verify
 from support.at_once import in_processes, in_threads, run_code
 from support.damages import Place
 from support.deadlines import LONG_DEADLINE_SECONDS
+from support.length import short_or_long
 from support.played import CREATED, NOW, documents_of, feed_of, fill, play
 from support.store_games import everything
 
-REVISIONS = 500 if os.environ.get("NOUGHTS_TORTURE") else 50
+REVISIONS = short_or_long(50, 500)
 
 FAR = 2**63
 """A number that is beyond everything in a store, and too large for any column."""

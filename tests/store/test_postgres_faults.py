@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -27,6 +26,7 @@ from noughts.store.verify import verify
 from support.at_once import in_threads, run_code
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import (
     NOW,
     check_recorded,
@@ -44,8 +44,8 @@ from support.store_games import Turn, everything, row_of, turns
 
 Stores: TypeAlias = tuple[EventStore, EventStore]
 
-FAULTS = 200 if os.environ.get("NOUGHTS_TORTURE") else 10
-SHARES = 4 if os.environ.get("NOUGHTS_TORTURE") else 2
+FAULTS = short_or_long(10, 200)
+SHARES = short_or_long(2, 4)
 WRITERS = 8
 SHARERS = 2
 """How many of them play the same games, and get in each other's way."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack, closing
 from random import Random
 from threading import Event, Thread
@@ -20,11 +19,12 @@ from support.command import script
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.feed_writer import GAMES
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import check_recorded, check_whole, feed_of, fill, game_of, play
 from support.postgres_server import Server
 from support.store_games import everything
 
-COMMANDS = 1500 if os.environ.get("NOUGHTS_TORTURE") else 60
+COMMANDS = short_or_long(60, 1500)
 """How many commands each process records."""
 
 PROCESSES = 8

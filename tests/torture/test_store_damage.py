@@ -30,12 +30,12 @@ from support import damages
 from support.command import script
 from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, faults_of, sound
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import game_of, play
 from support.postgres_server import Server
 
-IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
-TIMES = 100 if IS_LONG else 1
-TIMES_ON_A_SERVER = 10 if IS_LONG else 1
+TIMES = short_or_long(1, 100)
+TIMES_ON_A_SERVER = short_or_long(1, 10)
 
 FIGURE = (
     "{noticed:,} of {times:,} times noticed: KIND; by opening {opening}, hashes {hashes}, rules {rules}, "
@@ -237,7 +237,6 @@ OPEN_DAMAGES: dict[str, Callable[[Path], object]] = {
     "the log cut to a half": lambda path: _halve(_log(path)),
     "the folder renamed": lambda path: path.parent.rename(path.parent.with_name("renamed")),
 }
-
 
 WITHOUT_A_FILE = ("the file removed", "the file renamed", "the folder renamed")
 """Damage after which there is no file in that place."""

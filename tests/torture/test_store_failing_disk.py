@@ -7,7 +7,6 @@ store on a copy of the files from the moment of the failure, as after a crash.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -30,9 +29,10 @@ from noughts.store.urls import open_store
 from support.command import script
 from support.failing_disk import Disk
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.store_changes import Change, State, changes, states
 
-STEP = 1 if os.environ.get("NOUGHTS_TORTURE") else 15
+STEP = short_or_long(15, 1)
 """One in so many failures is tried."""
 
 SHARES = 2

@@ -6,7 +6,6 @@ Rows that can't be read any more count as changed.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -22,12 +21,13 @@ from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import events_of, feed_of
 from support.store_changes import changes
 
 Rows: TypeAlias = list[list[tuple[object, ...]]]
 
-FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 50
+FLIPS = short_or_long(50, 1000)
 SHARES = 2
 GAMES = 40
 PAGE = 4096

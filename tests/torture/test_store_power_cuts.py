@@ -6,7 +6,6 @@ cuts, but not always at exactly the same moment.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from functools import partial
@@ -22,10 +21,11 @@ from noughts.store.sqlite import SQLiteStore
 from support.at_once import in_threads
 from support.failing_disk import CHECKPOINT, Disk, Outage
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.store_changes import NOTHING, Change, State, changes, new_game, states
 
-CUTS = 10_000 if os.environ.get("NOUGHTS_TORTURE") else 80
-SHARES = 20 if os.environ.get("NOUGHTS_TORTURE") else 4
+CUTS = short_or_long(80, 10_000)
+SHARES = short_or_long(4, 20)
 CUTS_A_LIFE = 20
 LIVES_IN_A_ROW = 5
 

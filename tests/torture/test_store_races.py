@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,13 +17,14 @@ from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
 from support.command import script
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import NOW, X_WINS, game_of, play
 from support.rival_writers import DELETED, STALE, WON, RivalWriters, deletes, events_wanted
 from support.store_games import everything
 
 Race: TypeAlias = Callable[[str, int], dict[int, str]]
 
-RACES = 5000 if os.environ.get("NOUGHTS_TORTURE") else 100
+RACES = short_or_long(100, 5000)
 SHARES = [RACES // 2] * 2
 WRITERS = 8
 

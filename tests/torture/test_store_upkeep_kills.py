@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -31,6 +30,7 @@ from support.command import script
 from support.damages import Place
 from support.endless_upkeep import has_room, play
 from support.figures import Property, tally
+from support.length import short_or_long
 from support.played import NOW, feed_of
 from support.postgres_server import Server
 from support.store_changes import all_documents
@@ -41,9 +41,8 @@ Contents: TypeAlias = tuple[list[Record], dict[str, tuple[int, str, str]]]
 """The feed, and the documents."""
 
 SHARES = 2
-IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
-KILLS = (200 if IS_LONG else 2) // SHARES
-KILLS_ON_A_SERVER = (80 if IS_LONG else 2) // SHARES
+KILLS = short_or_long(2, 200) // SHARES
+KILLS_ON_A_SERVER = short_or_long(2, 80) // SHARES
 KILLS_A_STORE = 20
 """Then a new store is made, so that the check takes no longer from kill to kill."""
 MAX_DELAY_SECONDS = 0.003

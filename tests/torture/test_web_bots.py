@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from random import Random
@@ -11,10 +10,11 @@ from random import Random
 import pytest
 
 from support.figures import tally
+from support.length import short_or_long
 from support.web.bot_challengers import Challengers
 from support.web.serving import Server
 
-MOVES = 80_000 if os.environ.get("NOUGHTS_TORTURE") else 400
+MOVES = short_or_long(400, 80_000)
 PEOPLE = 64
 
 FIGURE = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.figures import tally
+from support.length import short_or_long
 from support.proxy import CuttingProxy
 from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
 from support.web.matches import Seat, one_player
@@ -22,7 +22,7 @@ from support.web.stream_reader import Reader
 
 Record: TypeAlias = Callable[[str, object], None]
 
-CUTS = 1_000 if os.environ.get("NOUGHTS_TORTURE") else 50
+CUTS = short_or_long(50, 1_000)
 GAMES = 4
 READERS = 4
 """Of each game."""

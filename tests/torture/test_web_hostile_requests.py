@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import selectors
 import socket
 import time
@@ -18,6 +17,7 @@ import pytest
 from support.at_once import in_threads
 from support.deadlines import DEADLINE_SECONDS
 from support.figures import tally
+from support.length import short_or_long
 from support.web.hostile_client import PersistentConnection, cut, leave_open, send
 from support.web.hostile_requests import Attacker, HostileRequest, Target
 from support.web.inspection import faults as own_faults, memory_kb
@@ -27,8 +27,7 @@ from support.web.stream_reader import Reader
 
 Record: TypeAlias = Callable[[str, object], None]
 
-TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
-REQUESTS = 100_000 if TORTURE else 1_000
+REQUESTS = short_or_long(1_000, 100_000)
 PARTS, ATTACKERS = 10, 2
 """Parts, one after the other, and attackers at the same time."""
 
@@ -47,7 +46,7 @@ MAX_GROWTH_KB = 5_000
 MAX_GAMES = 100_000
 WON, DRAWN = (0, 3, 1, 4, 2), (0, 4, 8, 1, 7, 6, 2, 5, 3)
 
-FLOODS, FLOOD_SIZE = (20, 1000) if TORTURE else (3, 50)
+FLOODS, FLOOD_SIZE = short_or_long((3, 50), (20, 1000))
 """How many ask without end, and how many thousand requests each would send."""
 
 CLOSE_SECONDS = 15.0

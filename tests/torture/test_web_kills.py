@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from noughts.store.base import GameFilter
 from noughts.store.urls import open_store
 from support.command import noughts
 from support.figures import tally
+from support.length import short_or_long
 from support.store_games import everything
 from support.web.inspection import events_of, quiet_port
 from support.web.persistent_players import RECOVERY_SECONDS, Player, Players
@@ -24,7 +24,7 @@ from support.web.stream_reader import ReceivedEvent
 
 Record: TypeAlias = Callable[[str, object], None]
 
-KILLS = 200 if os.environ.get("NOUGHTS_TORTURE") else 4
+KILLS = short_or_long(4, 200)
 TABLES, BOTS = 3, 2
 """Of two people each, and of one against a bot."""
 

@@ -6,7 +6,6 @@ reaches its positions by playing. With NOUGHTS_TORTURE=1, both cover all 5,478 p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import islice, product
 
@@ -31,13 +30,13 @@ from noughts import (
 from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
+from support.length import short_or_long
 from support.web.matches import Seat, one_player
 from support.web.serving import Answer, Server
 
 PARTS = 2
 """Each a test of its own, so that two processes share the work."""
 
-TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 
 parts = pytest.mark.parametrize("part", range(PARTS))
 
@@ -46,7 +45,7 @@ parts = pytest.mark.parametrize("part", range(PARTS))
 @parts
 def test_the_analysis_of_every_position_matches_the_core(quick: Server, part: int) -> None:
     boards = {_label(board): board for board in reachable(Mark.X)}
-    assert len(boards) == (5478 if TORTURE else 765)
+    assert len(boards) == short_or_long(765, 5478)
 
     with quick.client() as client:
         for board in islice(boards.values(), part, None, PARTS):
@@ -65,7 +64,7 @@ def test_the_analysis_of_every_position_matches_the_core(quick: Server, part: in
 @pytest.mark.torture
 def test_unreachable_positions_are_refused(quick: Server) -> None:
     """One in 35 of the 14,205 impossible boards (with NOUGHTS_TORTURE one in 7), and other texts."""
-    impossible, step = 0, 7 if TORTURE else 35
+    impossible, step = 0, short_or_long(35, 7)
     with quick.client() as client:
         for marks in islice(product("X_O", repeat=9), 0, None, step):
             text = "/".join("".join(marks[row : row + 3]) for row in (0, 3, 6))
@@ -86,7 +85,7 @@ def test_unreachable_positions_are_refused(quick: Server) -> None:
 def test_playing_to_a_position_matches_the_core(quick: Server, part: int) -> None:
     """All nine cells are tried in each: refusals, reasons and records are the core's."""
     seen: set[Board] = set()
-    every = 1 if TORTURE else 5
+    every = short_or_long(5, 1)
     for path in islice(_paths(), part * every, None, PARTS * every):
         with one_player(quick, "self") as both:
             shadow = _Shadow(both)
@@ -152,7 +151,7 @@ class _Shadow:
 
 
 def _label(board: Board) -> Board:
-    return board if TORTURE else board.canonical
+    return short_or_long(board.canonical, board)
 
 
 def _paths() -> Iterator[tuple[int, ...]]:
@@ -166,7 +165,7 @@ def _paths() -> Iterator[tuple[int, ...]]:
             if _label(after) not in found:
                 found[_label(after)] = (*path, cell)
                 boards.append((after, (*path, cell)))
-    assert len(found) == (5478 if TORTURE else 765)
+    assert len(found) == short_or_long(765, 5478)
     for _, path in reversed(boards):
         if _label(_after(path)) not in passed or not path:
             yield path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 
 import pytest
@@ -12,9 +11,10 @@ from noughts.web import streams
 from noughts.web.bots import BotTurns
 from noughts.web.game import LiveGame
 from support.figures import record_figure
+from support.length import short_or_long
 from support.web.simulation import FAULTS, Cluster
 
-SEEDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 200
+SEEDS = short_or_long(200, 20_000)
 PARTS = 20
 FIGURE = (
     "{seeds} simulations of the server, {hours:.1f} simulated hours: {problems} problems; faults: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.figures import tally
+from support.length import short_or_long
 from support.web.inspection import figure, memory_kb, reset_peak
 from support.web.matches import Match, two_players
 from support.web.serving import Client, Server
@@ -20,9 +20,8 @@ from support.web.stream_reader import Crowd, Reader
 
 Record: TypeAlias = Callable[[str, object], None]
 
-TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
-READERS = 100 if TORTURE else 10
-GAMES = 5 if TORTURE else 1
+READERS = short_or_long(10, 100)
+GAMES = short_or_long(1, 5)
 ROUNDS = 120
 """One and a half times what it takes until such a reader is too slow."""
 

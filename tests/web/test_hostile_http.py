@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -15,9 +14,10 @@ from random import Random
 import pytest
 
 from support.deadlines import DEADLINE_SECONDS
+from support.length import short_or_long
 from support.web.serving import Client, Server
 
-ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
+ROUNDS = short_or_long(300, 20_000)
 HOST = b"Host: x\r\n"
 END = HOST + b"\r\n"
 CREATE = b'{"opponent":"self"}'

@@ -19,10 +19,11 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 
 from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
+from support.length import short_or_long
 from support.web.matches import Seat, two_players
 from support.web.serving import Client, Server
 
-EXAMPLES = 12
+EXAMPLES = short_or_long(12, 100)
 EXCLUDED = [positive_data_acceptance, ignored_auth]
 """Without a seat the answer is 404, not the 401 that Schemathesis expects."""
 ROUTES = [f"{operation.method} {operation.route}" for operation in OPERATIONS]

@@ -5,7 +5,6 @@ The number of a game is its seed: game 17 is repeated with `-k '[17]'`.
 
 from __future__ import annotations
 
-import os
 from random import Random
 
 import pytest
@@ -26,10 +25,11 @@ from noughts import (
     fold,
 )
 from noughts.core.events import PlayerNotifyIllegalMove, PlayerPlacedToken, PlayerTookBack
+from support.length import short_or_long
 from support.web.matches import Match, check_events, two_players
 from support.web.serving import Answer, Server, new_key
 
-GAMES = 2000 if os.environ.get("NOUGHTS_TORTURE") else 25
+GAMES = short_or_long(25, 2000)
 STEPS = 40
 
 
