@@ -17,6 +17,7 @@ from noughts.bots.ladder import LADDER, perfect, random
 from noughts.bots.odds import Odds, OddsCalculator, odds
 from noughts.bots.registry import find_policy
 from support.lab_games import first_free
+from support.positions import positions
 from support.reference.tactics import Plain, all_odds, by_chance, classic, hopeful, signs_of, somebody
 
 PAIRS = [
@@ -58,7 +59,7 @@ def resign(_board: Board) -> Mapping[int, Fraction]:
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: Mark) -> None:
     found = calculator(pair)
-    for board in reachable(first):
+    for board in positions(first):
         ends = found.odds(board)
         assert ends.x + ends.draw + ends.o == 1
         assert min(ends.x, ends.draw, ends.o) >= 0
@@ -75,7 +76,7 @@ def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> No
     expected = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
 
     assert len(expected) == 5_478
-    for board in reachable(first):
+    for board in positions(first):
         assert found.odds(board) == Odds(*expected[signs_of(board)]), board
 
 
@@ -89,7 +90,7 @@ def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
     found, exchanged = calculator(pair), calculator(pair[::-1])
-    for board in reachable():
+    for board in positions():
         ends, other = found.odds(board), exchanged.odds(Board(board.o, board.x, O))
         assert (ends.x, ends.draw, ends.o, ends.length) == (other.o, other.draw, other.x, other.length)
 

@@ -6,9 +6,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from noughts import Board, Mark, O, X, advise, describe, errors, reachable, svg
+from noughts import Board, Mark, O, X, advise, describe, errors, svg
 from noughts.core.board import LINES
 from noughts.text.svg import INK, LABELS, RULE
+from support.positions import positions
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,7 +32,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_position_is_drawn_with_its_marks_and_lines(first: Mark) -> None:
-    for board in reachable(first):
+    for board in positions(first):
         picture = drawn(board)
         strokes = [shape for shape in picture.iter() if shape.get("stroke-width") == "11"]
         lines = [shape for shape in picture.iter() if shape.get("stroke-opacity")]
@@ -76,7 +77,7 @@ def test_a_free_cell_is_not_the_last_move(last: int, message: str) -> None:
 
 @pytest.mark.parametrize("first", Mark)
 def test_the_coach_labels_every_move_and_frames_the_best(first: Mark) -> None:
-    for board in reachable(first):
+    for board in positions(first):
         picture, moves = drawn(board, coach=True), advise(board)
         results = [str(move.prospect.result) for move in moves]
         labels = [label.text or "" for label in picture.iter(f"{SVG}text")]

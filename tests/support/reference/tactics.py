@@ -10,7 +10,8 @@ from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
-from noughts import Board, Mark, reachable
+from noughts import Board, Mark
+from support.positions import positions
 
 Chances: TypeAlias = dict[int, Fraction]
 Plain: TypeAlias = Callable[[str, str], Chances]
@@ -37,8 +38,8 @@ def seen(board: Board) -> tuple[str, str]:
 
 
 def in_play(*first: Mark) -> list[Board]:
-    """Return all unfinished positions of the games that these marks start."""
-    return [board for mark in first for board in reachable(mark) if not board.is_over]
+    """Return the unfinished ones of these positions, in the games that these marks start."""
+    return [board for mark in first for board in positions(mark) if not board.is_over]
 
 
 def bits(cells: Iterable[int]) -> int:
