@@ -10,7 +10,7 @@ PRETTIER := $(BIN)/node $(JAVASCRIPT)/node_modules/prettier/bin/prettier.cjs --p
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test browsers check format smoke lowest sessions docs pictures transcripts names bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test quick browsers check format smoke lowest sessions docs pictures transcripts names bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ serve: $(VENV)/made ## Serve the web game on this machine
 
 test: $(VENV)/made $(VENV)/browser ## Run all tests, those of the page in a real browser
 	$(BIN)/python -m pytest
+
+quick: $(VENV)/made ## Run the quick tests of the rules, the bots and the texts, in seconds
+	$(BIN)/python -m pytest -n2 --hypothesis-profile=quick -m "not thorough" \
+		tests/core tests/analysis tests/bots tests/text tests/test_service.py
 
 browsers: $(VENV)/made ## Play the web game in Firefox and WebKit as well
 	@{ { command -v firefox-esr || command -v firefox; } && command -v WebKitWebDriver && command -v Xvfb; } > /dev/null || \

@@ -160,6 +160,7 @@ def test_the_marks_do_not_matter() -> None:
         assert known[move.signs.translate(exchange), OTHER[move.mark], move.cell] == move.reasons
 
 
+@pytest.mark.thorough
 def test_images_of_a_position_have_the_images_of_its_reasons() -> None:
     plain_image = SYMMETRIES[0]
     for move in every_move():

@@ -123,6 +123,7 @@ def test_a_bad_policy_is_refused_when_it_is_asked() -> None:
             bot.choose(Board())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_no_bot_answers_when_the_game_is_over(name: str) -> None:
     bot = Bot(find_policy(name), Random(1))

@@ -19,6 +19,8 @@ from noughts.bots.odds import odds
 from noughts.bots.policy import Policy
 from noughts.bots.registry import BUILT_IN, find_policy
 
+pytestmark = pytest.mark.thorough
+
 NEVER_LOSE = ("perfect", "newell-simon")
 FEW_GAMES = ("perfect", "newell-simon", "first")
 SEATS = [(name, mark) for name in (*BUILT_IN, "first", "shy", "learned") for mark in Mark]

@@ -191,6 +191,7 @@ def test_each_rung_overlooks_less_than_the_one_below() -> None:
     assert list(LADDER) == ["beginner", "novice", "casual", "club", "expert"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize(("lower", "upper"), STEPS)
 def test_each_rung_is_stronger_than_the_one_below(lower: str, upper: str, seat: Mark) -> None:

@@ -215,6 +215,7 @@ def test_other_rules_to_the_letter(
     assert changed(moves, mark, rules) == expected
 
 
+@pytest.mark.thorough
 @given(some_rules, some_games)
 @settings(max_examples=short_or_long(60, 2_000))
 def test_the_beads_match_the_second_implementation(

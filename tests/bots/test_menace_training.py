@@ -19,6 +19,8 @@ from noughts.bots.odds import odds
 from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 
+pytestmark = pytest.mark.thorough
+
 REFILL = BeadRules(empty="refill")
 FIRST_BOX = find_box(Board()).box
 

@@ -55,6 +55,7 @@ def resign(_board: Board) -> Mapping[int, Fraction]:
     return {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", Mark)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: Mark) -> None:
@@ -66,6 +67,7 @@ def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: M
         assert (0 if board.is_over else 1) <= ends.length <= len(board.free_cells)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pair", "first"),
     [*((pair, X) for pair in PAIRS), (("random", "random"), O), (("novice", "club"), O)],
@@ -80,6 +82,7 @@ def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> No
         assert found.odds(board) == Odds(*expected[signs_of(board)]), board
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
     found = calculator(pair)

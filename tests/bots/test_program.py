@@ -34,6 +34,8 @@ from support.hostile_bots import (
     plays,
 )
 
+pytestmark = pytest.mark.thorough
+
 PATIENT = 30.0
 """Seconds, for what will come."""
 IMPATIENT = 0.3

@@ -54,6 +54,8 @@ from support.length import short_or_long
 from support.played import DRAW, O_WINS, X_WINS
 from support.strategies import json_values
 
+pytestmark = pytest.mark.thorough
+
 EMPTY, CORNER, LAST = "___/___/___", "X__/___/___", "XOX/XOO/OX_"
 Json: TypeAlias = dict[str, Any]
 

@@ -24,7 +24,11 @@ def walk(game: Game, sequences: Counter[int], ends: Counter[Mark | None]) -> Non
         walk(fold(decide(game, PlaceToken(game.active, cell)), game), sequences, ends)
 
 
+<<<<<<< HEAD
 @pytest.mark.requirement("A4")
+=======
+@pytest.mark.thorough
+>>>>>>> 8df33f5 (tests: add make quick, and load no plugin that is not used)
 def test_there_are_255168_games_and_they_end_as_counted() -> None:
     sequences: Counter[int] = Counter()
     ends: Counter[Mark | None] = Counter()
@@ -36,6 +40,7 @@ def test_there_are_255168_games_and_they_end_as_counted() -> None:
     assert ends.total() == 255_168
 
 
+@pytest.mark.thorough
 def test_who_starts_only_swaps_the_marks() -> None:
     def ends(game: Game) -> Iterator[Board]:
         if game.active is None or len(game.moves) == 6:

@@ -79,6 +79,7 @@ def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
     return errors.MoveAfterEnd if (x_won and ahead == 0) or (o_won and ahead == 1) else None
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("empty_board_cache")
 def test_exactly_the_reachable_boards_are_accepted() -> None:
     """There are 19,683 ways to fill nine cells; each unreachable one is refused for the right reason."""
@@ -113,6 +114,7 @@ def test_there_are_765_classes_under_symmetry() -> None:
     assert ends == {X: 91, O: 44, None: 3}
 
 
+@pytest.mark.thorough
 def test_a_board_and_its_images_share_their_canonical_form() -> None:
     for board in ALL:
         canonical = board.canonical
@@ -123,6 +125,7 @@ def test_a_board_and_its_images_share_their_canonical_form() -> None:
         assert {image.winner for image in images} == {board.winner}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", Mark)
 def test_every_illegal_token_on_every_position_is_refused(first: Mark) -> None:
     known = set(reachable(first))

@@ -78,6 +78,7 @@ def test_every_board_reads_back(first: Mark) -> None:
         assert parse_board(str(board), first) is board
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wording", WORDINGS.values(), ids=WORDINGS.keys())
 @pytest.mark.parametrize("first", Mark)
 def test_every_drawing_reads_back(first: Mark, wording: Wording) -> None:

@@ -41,6 +41,7 @@ def test_a_wording_changes_only_sentences_that_exist(wording: Catalogue) -> None
         assert placeholders(sentence) <= placeholders(SENTENCES[key]), key
 
 
+@pytest.mark.thorough
 def test_every_key_is_used_and_every_key_that_is_used_exists() -> None:
     """The coach makes up its keys, so it has to say everything that it can."""
     catalogue = SOURCE / "text" / "catalogue.py"

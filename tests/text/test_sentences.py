@@ -75,6 +75,7 @@ def check_form(text: str) -> None:
         assert not CLAIM.search(sentence) or re.search(rf"{LINE}|{PLAY}|\d is the block", sentence)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_sentence_is_well_formed_and_every_claim_proven(level: Level) -> None:
     for board, advice in all_advice(X):
@@ -88,6 +89,7 @@ def test_every_sentence_is_well_formed_and_every_claim_proven(level: Level) -> N
     assert len(all_advice(X)) == short_or_long(2_270, 16_167)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_marks_may_be_exchanged(level: Level) -> None:
     """So what is proven when X starts holds when O does."""
