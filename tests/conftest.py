@@ -16,7 +16,7 @@ from support.length import short_or_long
 
 # The same examples on every run, and no deadline, for slow machines; long runs try more examples.
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-settings.register_profile("short", deadline=None, derandomize=True)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile(short_or_long("short", "long"))
 
