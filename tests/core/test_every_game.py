@@ -24,11 +24,8 @@ def walk(game: Game, sequences: Counter[int], ends: Counter[Mark | None]) -> Non
         walk(fold(decide(game, PlaceToken(game.active, cell)), game), sequences, ends)
 
 
-<<<<<<< HEAD
 @pytest.mark.requirement("A4")
-=======
 @pytest.mark.thorough
->>>>>>> 8df33f5 (tests: add make quick, and load no plugin that is not used)
 def test_there_are_255168_games_and_they_end_as_counted() -> None:
     sequences: Counter[int] = Counter()
     ends: Counter[Mark | None] = Counter()
