@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -516,6 +518,25 @@ def test_what_is_not_text_is_refused(name: str, code: int, said: str) -> None:
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_reader_that_leaves_ends_a_program_without_a_word(name: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run(
+        [sys.executable, "-u", str(FOLDER / f"{name}.py")],
+        input="gameCreated\n",
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    os.close(writing)
+
+    assert (ran.returncode, ran.stderr) == (-signal.SIGPIPE, "")
+
+
 @pytest.mark.parametrize(
     ("name", "typed", "last"),
     [
@@ -537,4 +558,4 @@ def test_ctrl_c_leaves(name: str, typed: str, last: str) -> None:
     )
 
     assert (ran.returncode, ran.stderr) == (130, "")
-    assert ran.stdout.endswith("\n\nGoodbye!\n")
+    assert ran.stdout.endswith("\n\nGoodbye!\n") == (name != "events")

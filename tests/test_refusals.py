@@ -6,6 +6,7 @@ What takes a board, a mark or a source of randomness takes every form of it, and
 from __future__ import annotations
 
 import inspect
+import random
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator
@@ -245,7 +246,7 @@ FORMS: dict[type, list[tuple[object, list[object]]]] = {
 JUNK: dict[type, list[object]] = {
     Board: [5, 4.5, True, object(), len, [1, 2, 3]],
     Mark: ["Y", "x", "0", "XO", 0, 1, True, object(), ["X"], Mark],
-    Random: [0, 1, "1", object(), [Random]],
+    Random: [0, 1, "1", object(), Random, random],
 }
 
 # What else is needed for a call, by the name of the parameter.

@@ -11,7 +11,7 @@ from pytest_bdd.feature import get_features
 from support.requirements import FEATURES, IDS, proofs
 
 SPECIFICATION = (Path(__file__).parents[1] / "docs" / "specification.md").read_text(encoding="utf-8")
-PRINTED = ["N3", "N4", "N9", "G2", "G4", "G5", "G7", "K1", "K2", "K3", "K4"]
+PRINTED = ["N2", "N3", "N4", "N6", "N9", "A3", "G2", "G4", "G5", "G7", "K1", "K2", "K3", "K4"]
 """What is to be seen."""
 
 

@@ -6,6 +6,7 @@ Run it with `python examples/documents/algorithm.py`; with `--all` it plays all 
 import sys
 from argparse import ArgumentParser
 from collections import Counter
+from signal import SIG_DFL, SIGPIPE, signal
 
 from noughts import KATA, Board
 
@@ -77,6 +78,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         main()
     except EOFError:

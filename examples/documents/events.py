@@ -3,12 +3,12 @@
     python examples/documents/events.py gameCreated "playerPlacedToken(0,0,X)"
 
 Without arguments it reads lines, the document's own too, such as `When  [ playerPlacedToken(0,2,X) ]`.
-`Given` and `gameCreated` start a new game. Where one player would move twice in a row, or no square is
-given, a harmless move is put in: on a square that nobody names, and without an end of the game.
+`Given` and `gameCreated` start a new game. Where a move is missing, a harmless one is put in.
 """
 
 import re
 import sys
+from signal import SIG_DFL, SIGPIPE, signal
 
 from noughts import Board, Cell, CreateGame, Event, Mark, PlaceToken, decide, events, fold, replay
 
@@ -91,10 +91,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         main()
     except KeyboardInterrupt:
-        print("\nGoodbye!")
         sys.exit(130)
     except UnicodeDecodeError:
         sys.exit("Events are written in plain text.")

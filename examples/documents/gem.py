@@ -5,6 +5,7 @@ Run it with `python examples/documents/gem.py`. Only the number of a free cell, 
 
 import random
 from dataclasses import dataclass, field
+from signal import SIG_DFL, SIGPIPE, signal
 
 from noughts import game_over
 
@@ -45,8 +46,7 @@ class Board:
         return is_over and ("winner" if winner else "draw")
 
     def formatted_grid(self) -> None:
-        for row in self.grid:
-            print(*(cell.value or "_" for cell in row))
+        print(*(" ".join(cell.value or "_" for cell in row) for row in self.grid), sep="\n")
 
 
 class Game:
@@ -69,8 +69,8 @@ class Game:
         return [(int(number) - 1) % 3, (int(number) - 1) // 3]
 
     def game_over_message(self) -> str:
-        won, drawn = f"{self.current_player.name} won!", "The game ended in a tie"
-        return {"winner": won, "draw": drawn}.get(str(self.board.game_over()), "")
+        messages = {"winner": f"{self.current_player.name} won!", "draw": "The game ended in a tie"}
+        return messages.get(str(self.board.game_over()), "")
 
     def play(self) -> None:
         print(f"{self.current_player.name} has randomly been selected as the first player")
@@ -91,10 +91,10 @@ class Game:
 
 
 if __name__ == "__main__":
+    signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         print("Welcome to tic tac toe")
-        bob, frank = Player({"color": "X", "name": "bob"}), Player({"color": "O", "name": "frank"})
-        Game([bob, frank]).play()
+        Game([Player({"color": "X", "name": "bob"}), Player({"color": "O", "name": "frank"})]).play()
     except (EOFError, KeyboardInterrupt) as leaving:
         print("\nGoodbye!")
         raise SystemExit(130 if isinstance(leaving, KeyboardInterrupt) else 0) from None

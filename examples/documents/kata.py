@@ -5,6 +5,7 @@ development.
 """
 
 import sys
+from signal import SIG_DFL, SIGPIPE, signal
 
 from noughts import KATA, Board
 
@@ -50,6 +51,7 @@ def play() -> None:
 
 
 if __name__ == "__main__":
+    signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         play()
     except EOFError:

@@ -8,6 +8,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from signal import SIG_DFL, SIGPIPE, signal
 
 import noughts
 
@@ -64,6 +65,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         main()
     except KeyboardInterrupt:

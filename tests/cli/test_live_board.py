@@ -217,11 +217,8 @@ def test_a_key_that_does_nothing_is_answered_until_the_next(tmp_path: Path) -> N
         ):
             live.press(key)
             live.see(*refused)
-            for report in REPORTS:  # which are not keys
-                live.press(report)
             live.press(UP)
             live.see_gone(*refused)
-            live.press(*REPORTS, DOWN)
         live.press("5", "5")
         live.see("Player O, your move.", "Position is Invalid!", "That cell is taken.")
         live.press("0")
@@ -236,6 +233,35 @@ def test_a_key_that_does_nothing_is_answered_until_the_next(tmp_path: Path) -> N
             live.press("w")
             live.see_gone(unused)
             live.press("q")
+
+
+def test_what_the_terminal_reports_is_not_a_key(tmp_path: Path) -> None:
+    """It gets no answer, and closes no page; the click on 4 counts only while a cell is asked for."""
+    with LiveBoard(tmp_path, "play", "--no-save") as live:
+        live.see("Player X, your move.")
+        for report in REPORTS:
+            seen = len(live.screen.frames)
+            live.press(report)
+            live.press("h")
+            live.see("Take 1")
+            live.press("?")
+            live.see("any key goes back")
+            live.press(report, "\x1b[<0;5;9M", "5")  # closes the page, and nothing else
+            live.see("Player X, your move.")
+            live.press("r")
+            live.see("Resign this game?")
+            live.press(report, "\x1b[<0;5;9M", "n")
+            live.see_gone("Resign")
+            assert "Invalid" not in "".join(live.screen.frames[seen:])
+        live.press("\x1b[<0;5;9M")
+        live.see("Player O, your move.", "│   5   │")
+
+
+def test_a_key_that_does_nothing_is_answered_in_the_smallest_window(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--no-save", "--wording", "gem", size=(20, 5)) as live:
+        live.see("q quit")
+        live.press("0")
+        live.see("That is not a", "move you can", "make.")
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,6 @@ def as_random(rng: Random | None) -> Random:
     """Return a source of randomness as it is, or a new one; refuse anything else."""
     if rng is None:
         return Random()  # noqa: S311 - a game, not a secret
-    if not callable(getattr(rng, "randrange", None)):
+    if not isinstance(rng, Random):
         raise InvalidArgument(f"rng is a random.Random such as Random(1), not {quoted(rng)}")
     return rng

@@ -97,6 +97,8 @@ class View(Value):
     keys: tuple[str, ...] = ()
     """What can be pressed, such as "h hint"."""
     is_over: bool = False
+    notice: str = ""
+    """The answer to a key that could not do anything: it hides the messages, and gets its room first."""
 
 
 class Frame(Value):
@@ -239,13 +241,14 @@ def _panel(view: View, layout: Layout) -> list[str]:
     keys, fewest = _key_rows(view.keys, columns), _fewest_key_rows(view.keys, columns)
     question = _lines(view.question, columns)[: max(rows - len(fewest) - 1, 0)]
     room = max(rows - len(fewest) - len(question), 0)
-    status = _lines(view.status, columns)[:room]
+    notice = _lines(view.notice, columns)
+    status = _lines(view.status, columns)[: max(room - len(notice), 0)]
     if view.is_over and not layout.has_heading:  # show the score with the result
         both = _lines(f"{view.status} {view.score}".rstrip(), columns)
         status = both if len(both) <= room else status
     status = [f"{_STRONG}{line}{RESET}" for line in status]
     room -= len(status)
-    messages = _latest(view.messages, columns, room)
+    messages = notice[:room] or _latest(view.messages, columns, room)
     if len(keys) > room + len(fewest) - len(messages):
         keys = fewest
     said = [part for part in (status, messages) if part]

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from noughts.cli.frame import Frame
 from noughts.cli.input import KeyReader
-from noughts.cli.question import HELP, QUIT, Action, Question
+from noughts.cli.question import HELP, NO, QUIT, YES, Action, Question
 from noughts.cli.settings import GameSettings, change_settings
 from noughts.cli.terminal import Keyboard
 from noughts.core.board import Cell
@@ -20,6 +20,7 @@ _CLICK = re.compile("\x1b\\[<0;([0-9]{1,5});([0-9]{1,5})M")
 _REPORT = re.compile("\x1b\\[(?:<.*|M...|[IO]|20[01]~)", re.DOTALL)
 """What a terminal sends by itself: the mouse, the focus, and the marks around what is pasted."""
 _ENTER = "\r", "\n", " "
+_YES_OR_NO = YES.key, NO.key, "\x1b"
 _REDRAW, _END = "\x0c", "\x04"
 
 
@@ -72,18 +73,20 @@ class LiveKeyboard(Keyboard):
         self.frame = None
 
     def _press(self, key: str) -> None:
-        if _REPORT.fullmatch(key) and not _CLICK.fullmatch(key):
+        if _REPORT.fullmatch(key) and not self._is_move(key):
             return
         self.notice = ""
         if key == _REDRAW:
             self.frame = None
         elif self.page is not None:
             self._turn_page(key)
-        elif self.confirming:
-            action, self.confirming = self.confirming, None
-            self._line = action.word if key in ("y", "Y") else None
         elif key == _END:
             self._line = QUIT.word
+        elif self.confirming and key.lower() in _YES_OR_NO:
+            action, self.confirming = self.confirming, None
+            self._line = action.word if key.lower() == YES.key else None
+        elif self.confirming:
+            self.notice = self._notice_for(self.question)
         elif key == "#" and self.question.wants_cell:
             self.settings = self.settings.replace(numpad=not self.settings.numpad)
             change_settings(numpad=self.settings.numpad)
@@ -109,8 +112,13 @@ class LiveKeyboard(Keyboard):
             self._move_cursor(arrow[1])
         elif key in _ENTER and question.default:
             self._line = question.default
-        elif not _CLICK.fullmatch(key):  # beside the board, a click means nothing
+        else:
             self.notice = self._notice_for(question)
+
+    def _is_move(self, key: str) -> bool:
+        """Return whether a click takes a cell; any other is not a key."""
+        can_move = self.question.wants_cell and not self.confirming and self.page is None
+        return can_move and self._cell(key) is not None
 
     def _cell(self, key: str) -> Cell | None:
         """Return the cell that a digit, Enter or a click means."""

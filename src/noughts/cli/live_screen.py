@@ -91,7 +91,7 @@ class LiveScreen(Screen):
 
     def notice_for(self, question: Question) -> str:
         """Return the answer to a key that means nothing."""
-        if question.wants_cell:
+        if question.wants_cell and not self.keyboard.confirming:
             return self.refusal(sentence(self.text("not_a_cell")))
         return self.wording.say("live.no_key")
 
@@ -228,7 +228,8 @@ class LiveScreen(Screen):
             cursor=self.keyboard.cursor if question.wants_cell else None,
             score=self._score,
             status=status,
-            messages=(self.keyboard.notice,) if self.keyboard.notice else tuple(self._messages),
+            messages=tuple(self._messages),
+            notice=self.keyboard.notice,
             question=asked if asked != status else "",
             keys=self._keys(),
             is_over=game.is_over,

@@ -41,7 +41,7 @@ from noughts.core.events import (
 )
 from noughts.core.notation import AnyBoard, as_board
 from noughts.core.player import Player, check_names_differ
-from noughts.core.value import Value
+from noughts.core.value import Value, changed
 
 
 class CreateGame(Value):
@@ -197,15 +197,15 @@ def evolve(game: Game | None, event: Event) -> Game:
         case GameLost() | GameDraw() | PlayerNotifyIllegalMove():
             return game
         case GameWon(mark):
-            return game.replace_unchecked(winner=mark)
+            return changed(game, winner=mark)
         case GameCompleted():
-            return game.replace_unchecked(is_over=True)
+            return changed(game, is_over=True)
         case GameReady():
-            return game.replace_unchecked(is_ready=True)
+            return changed(game, is_ready=True)
         case PlayerJoined(mark, name):
-            return game.replace_unchecked(players=(*game.players, Player.recorded(name, mark)))
+            return changed(game, players=(*game.players, Player.recorded(name, mark)))
         case PlayerResigned(mark):
-            return game.replace_unchecked(resigned=mark)
+            return changed(game, resigned=mark)
         case PlayerTookBack(mark):
             return _record_take_back(game, mark)
         case GameCreated():
@@ -309,7 +309,7 @@ def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
         board = game.board.place(cell, mark)
     except NoughtsError as error:
         raise ImpossibleHistory(f"a token could not have been placed: {error}") from error
-    return game.replace_unchecked(board=board, moves=(*game.moves, cell))
+    return changed(game, board=board, moves=(*game.moves, cell))
 
 
 def _record_take_back(game: Game, mark: Mark) -> Game:
@@ -318,7 +318,7 @@ def _record_take_back(game: Game, mark: Mark) -> Game:
         raise ImpossibleHistory(f"{mark} had no token to take back")
     before, left = game.board, ~sum(1 << cell for cell in game.moves[-taken:])
     board = Board(before.x & left, before.o & left, before.first)
-    return game.replace_unchecked(board=board, moves=game.moves[:-taken])
+    return changed(game, board=board, moves=game.moves[:-taken])
 
 
 def _tokens_to_take_back(game: Game, mark: Mark) -> int:

@@ -6,7 +6,7 @@ Importing `dataclasses` and creating the game's classes with it takes longer tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:  # loading it takes longer than the rules
     from inspect import Signature
@@ -71,14 +71,7 @@ class Value:
             raise TypeError(f"{kind.__name__} has no {strange}")
         if kind.__init__ is not Value.__init__:  # it checks its fields
             return kind(*(self.__dict__ | changes).values())
-        return self.replace_unchecked(**changes)
-
-    def replace_unchecked(self, **changes: Any) -> Self:  # noqa: ANN401 - each field has its own type
-        """Return a copy with some fields changed to values that need no check, which is faster."""
-        kind = self.__class__
-        value = kind.__new__(kind)
-        value.__dict__.update(self.__dict__, **changes)
-        return value
+        return changed(self, **changes)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -115,3 +108,14 @@ def _bind(
     if missing := [name for name in fields if name not in bound and not hasattr(kind, name)]:
         raise TypeError(f"{kind.__name__} needs {' and '.join(missing)}")
     return tuple(bound[name] if name in bound else getattr(kind, name) for name in fields)
+
+
+V = TypeVar("V", bound=Value)
+
+
+def changed(value: V, **changes: Any) -> V:  # noqa: ANN401 - each field has its own type
+    """Return a copy with some fields changed to what needs no check, which is faster."""
+    kind = value.__class__
+    copy = kind.__new__(kind)
+    copy.__dict__.update(value.__dict__, **changes)
+    return copy
