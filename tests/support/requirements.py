@@ -1,6 +1,6 @@
 """Where each requirement of `docs/specification.md` is tested, and on which surfaces.
 
-An id is the tag of a scenario, stands in brackets behind the sentence of a session, or in the marker
+An id is the tag of a scenario, or is in brackets behind the sentence of a session, or in the marker
 `requirement` of a test.
 """
 
