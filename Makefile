@@ -118,6 +118,7 @@ $(JAVASCRIPT)/made: Makefile $(VENV)/made
 	touch $@
 
 # A Chromium for the tests of the page: the system's if there is one, or can be, and otherwise Playwright's.
+# Most of them take less time in its shell for such uses, which Playwright brings along.
 CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
 APT := DEBIAN_FRONTEND=noninteractive apt-get
 
@@ -126,6 +127,9 @@ $(VENV)/browser: $(VENV)/made
 		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
 			{ $(APT) install -y -qq chromium || { $(APT) update -qq && $(APT) install -y -qq chromium; }; }; } || \
 		$(BIN)/playwright install chromium
+	@{ command -v chromium-headless-shell || ! $(CHROMIUM); } > /dev/null || \
+		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && $(APT) install -y -qq chromium-headless-shell; } || \
+		echo 'The tests of the page take longer without chromium-headless-shell.'
 	touch $@
 
 $(VENV)-lowest/made: pyproject.toml tests/lowest_versions.py | python

@@ -8,7 +8,7 @@ from inspect import iscoroutinefunction
 import pytest
 
 from support.store_fixtures import postgres  # noqa: F401 - a fixture
-from support.web.browser import own_server, users, users_of_own_server  # noqa: F401 - fixtures
+from support.web.browser import own_server, users, users_of_own_server, users_who_install  # noqa: F401 - fixtures
 from support.web.fixtures import *  # noqa: F403 - fixtures
 
 

@@ -73,8 +73,8 @@ def test_a_game_goes_on_although_the_page_was_not_kept(users_of_own_server: User
     expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(7)
 
 
-def test_the_page_can_be_installed(users: Users) -> None:
-    ann = users.new_user(service_workers="allow")
+def test_the_page_can_be_installed(users_who_install: Users) -> None:
+    ann = users_who_install.new_user(service_workers="allow")
     visit(ann)
     line = ann.context.new_cdp_session(ann.page)
     manifest = line.send("Page.getAppManifest")

@@ -26,6 +26,7 @@ from playwright.sync_api import (
     Error,
     Locator,
     Page,
+    Playwright,
     Request,
     Route,
     expect,
@@ -50,6 +51,8 @@ OTHER_HOST = "noughts.test"
 """This machine by another name: a browser does not trust it without https."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+SHELL = "chromium-headless-shell"
+"""Draws the same pages without the windows around them, in two thirds of the time."""
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ARGUMENTS = (
     *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
@@ -71,6 +74,7 @@ RECORD_ANNOUNCEMENTS = """
   }).observe(document, { subtree: true, childList: true });
 """
 
+_playwright = pytest.StashKey[Playwright]()
 _browser = pytest.StashKey["Browser"]()
 _loop = pytest.StashKey[asyncio.AbstractEventLoop]()
 
@@ -329,11 +333,9 @@ class User:
 def chromium(config: pytest.Config) -> Browser:
     """Return the browser of this test process, started on first use."""
     if _browser not in config.stash:
-        playwright = sync_playwright().start()
+        playwright = config.stash[_playwright] = sync_playwright().start()
         config.stash[_loop] = asyncio.get_running_loop()
-        found = next(filter(None, map(shutil.which, NAMES)), None)
-        root = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        browser = playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *root])
+        browser = launch(playwright, SHELL, *NAMES)
         expect.set_options(timeout=TIMEOUT_MS)
         config.stash[_browser] = browser
 
@@ -347,14 +349,22 @@ def chromium(config: pytest.Config) -> Browser:
     return config.stash[_browser]
 
 
+def launch(playwright: Playwright, *names: str) -> Browser:
+    """Start the first of these browsers; without any, Playwright's own."""
+    found = next(filter(None, map(shutil.which, names)), None)
+    channel = None if found or SHELL in names else "chromium"  # which is not its shell
+    root = ("--no-sandbox",) if os.geteuid() == 0 else ()
+    return playwright.chromium.launch(executable_path=found, channel=channel, args=[*ARGUMENTS, *root])
+
+
 def _mark_running(loop: asyncio.AbstractEventLoop | None) -> None:
     """Set the running loop: Playwright leaves its own set between tests, and other tests need theirs."""
     asyncio._set_running_loop(loop)  # noqa: SLF001 - Playwright marks it in this way itself
 
 
-def users_of(config: pytest.Config, server: Server, *allowed: str) -> Iterator[Users]:
+def users_of(browser: Browser, server: Server, *allowed: str) -> Iterator[Users]:
     """Yield users of a server; fail at the end on errors that were not allowed."""
-    users = Users(chromium(config), server, allowed)
+    users = Users(browser, server, allowed)
     yield users
     try:
         errors = users.close()
@@ -366,7 +376,20 @@ def users_of(config: pytest.Config, server: Server, *allowed: str) -> Iterator[U
 
 @pytest.fixture
 def users(pytestconfig: pytest.Config, server: Server) -> Iterator[Users]:
-    yield from users_of(pytestconfig, server)
+    yield from users_of(chromium(pytestconfig), server)
+
+
+@pytest.fixture
+def users_who_install(pytestconfig: pytest.Config, server: Server) -> Iterator[Users]:
+    """Yield users with a whole browser: the shell cannot install pages."""
+    chromium(pytestconfig)
+    browser = launch(pytestconfig.stash[_playwright], *NAMES)
+    try:
+        yield from users_of(browser, server)
+    finally:
+        _mark_running(pytestconfig.stash[_loop])
+        browser.close()
+        _mark_running(None)
 
 
 @pytest.fixture
@@ -378,7 +401,7 @@ def own_server(store: str) -> Iterator[Server]:
 
 @pytest.fixture
 def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iterator[Users]:
-    yield from users_of(pytestconfig, own_server, *SERVER_DOWN_ERRORS)
+    yield from users_of(chromium(pytestconfig), own_server, *SERVER_DOWN_ERRORS)
 
 
 def grid(board: str) -> str:
