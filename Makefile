@@ -127,7 +127,7 @@ $(VENV)/browser: $(VENV)/made
 		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
 			{ $(APT) install -y -qq chromium || { $(APT) update -qq && $(APT) install -y -qq chromium; }; }; } || \
 		$(BIN)/playwright install chromium
-	@{ command -v chromium-headless-shell || ! $(CHROMIUM); } > /dev/null || \
+	@{ command -v chromium-headless-shell || ! { $(CHROMIUM); }; } > /dev/null || \
 		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && $(APT) install -y -qq chromium-headless-shell; } || \
 		echo 'The tests of the page take longer without chromium-headless-shell.'
 	touch $@
