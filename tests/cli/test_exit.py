@@ -210,6 +210,32 @@ def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
     assert step > 3, "no signal arrived inside the hook"
 
 
+JUST_IGNORED = """
+import sys
+from noughts.cli.exit import run_to_exit
+
+class Dropped:
+    def __del__(self):
+        raise OSError(sys.argv[1])  # nobody can catch it
+
+sys.exit(run_to_exit(Dropped))
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [("Signal 2 ignored due to race condition", ""), ("disk full", "OSError: disk full\n")],
+)
+def test_a_signal_that_comes_just_before_it_is_ignored_leaves_no_traceback(
+    error: str, shown: str
+) -> None:
+    ran = run_code(JUST_IGNORED, error, env=environment())
+
+    assert ran.returncode == 0
+    assert ran.stderr.endswith(shown)
+    assert bool(ran.stderr) == bool(shown)
+
+
 def test_closing_the_terminal_ends_the_game() -> None:
     with asked() as session:
         session.close()

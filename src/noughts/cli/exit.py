@@ -98,7 +98,8 @@ def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     leaving = unraisable.exc_value
     if isinstance(leaving, KeyboardInterrupt | Terminated):
         _raise_later(leaving)
-    else:
+    elif not (isinstance(leaving, OSError) and "race condition" in str(leaving)):
+        # That is what Python says of a signal that came just before it was to be ignored.
         sys.__unraisablehook__(unraisable)
 
 
