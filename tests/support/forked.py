@@ -37,8 +37,8 @@ MAX_BYTES = 60_000
 """The longest message, and the longest input that a pipe takes at once."""
 
 _PACKAGES = ("analysis", "bots", "bots.menace", "cli", "cli.commands", "cli.remote", "core", "text")
-_NEED_EXTRAS = {f"noughts.cli.commands.{name}" for name in EXTRAS}
-_SERVER_MODULES = ("noughts.cli.commands.serve", "noughts.web.app", "uvloop")
+_COMMANDS = "noughts.cli.commands."
+_SERVER_MODULES = ("noughts.web.app", "uvloop")
 """Loaded for servers, if installed."""
 _STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG")
 """Prefixes of the variables that Python reads only when it starts."""
@@ -131,7 +131,7 @@ def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked 
         return None
     reading, out = os.pipe()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    forked = Forked(_start_forker("serve"), message, (nothing, out, errors))
+    forked = Forked(_start_forker(EXTRAS["serve"]), message, (nothing, out, errors))
     for descriptor in (out, nothing):
         os.close(descriptor)
     forked.stdout = FileIO(reading)
@@ -159,7 +159,7 @@ def _startup_variables(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _run(arguments: list[str], message: bytes, keys: bytes) -> subprocess.CompletedProcess[str]:
-    forker = _start_forker("serve" if arguments[:1] == ["serve"] else "")
+    forker = _start_forker(EXTRAS.get(arguments[0], "") if arguments else "")
     (inside, typing), (reading, out), (reading_errors, errors) = os.pipe(), os.pipe(), os.pipe()
     socket.send_fds(forker, [message], [inside, out, errors])
     for descriptor in (inside, out, errors):
@@ -193,13 +193,13 @@ def _read(*pipes: int) -> list[str]:
 
 
 @cache
-def _start_forker(what: str) -> socket.socket:
-    """Start the process that forks the command, or servers, until the tests end; return its socket."""
+def _start_forker(extra: str) -> socket.socket:
+    """Start the process that forks commands with this extra, until the tests end; return its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(DEADLINE_SECONDS)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno()), what],
+            [sys.executable, __file__, str(theirs.fileno()), extra],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,  # Python checks only at start-up whether these are pipes
             stdout=subprocess.PIPE,
@@ -227,16 +227,16 @@ def _prepare_servers() -> None:
         assets.load()
 
 
-def main(connection: socket.socket, what: str) -> int:
+def main(connection: socket.socket, extra: str) -> int:
     """Fork a child for each message, until the socket is closed; a child returns its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
     for package in (f"noughts.{name}" for name in _PACKAGES):
         for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
-            if module.name not in _NEED_EXTRAS:
+            if EXTRAS.get(module.name.removeprefix(_COMMANDS), extra) == extra:
                 import_module(module.name)
     import_module("noughts.store.sqlite")  # the other engines are large and rarely used
-    if what == "serve":
+    if extra == EXTRAS["serve"]:
         _prepare_servers()
     gc.freeze()  # a child that exits need not collect all that was loaded
     while True:
