@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import starmap
+from math import gcd, lcm
+from operator import mul
+from typing import TypeAlias
 
 from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
@@ -13,7 +16,15 @@ from noughts.bots.registry import as_policy
 from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark
 from noughts.core.value import Value
 
-_RANDOM, _PERFECT = CachedPolicy(random), CachedPolicy(perfect)
+# Numbers of results are in this order, and chances and scores are whole numbers: a part and its total.
+_RESULTS = (Result.LOSS, Result.DRAW, Result.WIN)
+_SCORES = ((0, 1), (1, 2), (1, 1))
+
+_Counts: TypeAlias = tuple[int, int, int]
+_Part: TypeAlias = tuple[int, int]
+_Worst: TypeAlias = tuple[int, tuple[Cell, ...], _Part]
+_Summary: TypeAlias = tuple[_Worst, _Counts, _Part]
+"""The worst, the number of games by result and the least score, of a position."""
 
 
 class Worst(Value):
@@ -58,15 +69,15 @@ def certify(policy: Policy | str, mark: AnyMark) -> Certificate:
     """
     mark = as_mark(mark)
     policy = CachedPolicy(as_policy(policy))
-    seen = _Summaries(policy, mark).of(Board())
-    pairs = [(policy, other) if mark is Mark.X else (other, policy) for other in (_RANDOM, _PERFECT)]
-    return Certificate(mark, seen.worst, seen.games, seen.least, *starmap(odds, pairs))
-
-
-class _Summary(Value):
-    worst: Worst
-    games: dict[Result, int]
-    least: Fraction
+    (worst, line, chance), games, least = _Summaries(policy, mark).of(Board())
+    pairs = [(policy, other) if mark is Mark.X else (other, policy) for other in (random, perfect)]
+    return Certificate(
+        mark,
+        Worst(_RESULTS[worst], line, Fraction(*chance)),
+        {result: games[_RESULTS.index(result)] for result in Result},
+        Fraction(*least),
+        *starmap(odds, pairs),
+    )
 
 
 class _Summaries:
@@ -78,47 +89,58 @@ class _Summaries:
         self._known: dict[Board, _Summary] = {}
 
     def of(self, board: Board) -> _Summary:
-        if board not in self._known:
-            self._known[board] = self._summary(board)
-        return self._known[board]
+        known = self._known.get(board)
+        if known is None:
+            known = self._known[board] = self._summary(board)
+        return known
 
     def _summary(self, board: Board) -> _Summary:
         if board.is_over:
-            return _end(board.winner, self._mark)
+            return self._end(board.winner)
         is_own = board.turn is self._mark
         if is_own:
-            chances = weigh(self._policy, board).chances
-            if not chances:
-                return _end(self._mark.other, self._mark)
-        else:
-            chances = dict.fromkeys(board.free_cells, Fraction(1))  # it may play any of them
-        after = {cell: self.of(board.place(cell)) for cell in chances}
-        if is_own:
-            least = sum((chance * after[cell].least for cell, chance in chances.items()), Fraction(0))
-        else:
-            least = min(summary.least for summary in after.values())
-        games = {result: sum(summary.games[result] for summary in after.values()) for result in Result}
-        return _Summary(_worst(after, chances), games, least)
+            weights = weigh(self._policy, board)
+            moves, shares, total = weights.cells, weights.shares, weights.total
+        else:  # it may make any move
+            moves, shares, total = board.free_cells, (1,) * len(board.free_cells), 1
+        if not moves:
+            return self._end(self._mark.other)
+        after = [self.of(board.place(cell)) for cell in moves]
+        lost, drawn, won = map(sum, zip(*[games for _, games, _ in after], strict=True))
+        worst = _worst(moves, shares, total, [worst for worst, _, _ in after])
+        scores, common = _over_one_total([least for _, _, least in after])
+        least = sum(map(mul, shares, scores)) if is_own else min(scores)
+        return worst, (lost, drawn, won), _reduced(least, common * total)
+
+    def _end(self, winner: Mark | None) -> _Summary:
+        result = _RESULTS.index(Result.of(winner, self._mark))
+        lost, drawn, won = (int(one == result) for one in range(3))
+        return (result, (), (1, 1)), (lost, drawn, won), _SCORES[result]
 
 
-def _end(winner: Mark | None, mark: Mark) -> _Summary:
-    result = Result.of(winner, mark)
-    games = {one: int(one is result) for one in Result}
-    return _Summary(Worst(result, (), Fraction(1)), games, _SCORES[result])
-
-
-def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
+def _worst(moves: tuple[Cell, ...], shares: tuple[int, ...], total: int, after: list[_Worst]) -> _Worst:
     """Return the worst result after any move; of equals, the likeliest, the shortest, the first."""
-    likely = {cell: chances[cell] * summary.worst.chance for cell, summary in after.items()}
+    result = min([worst for worst, _, _ in after])
+    found = [
+        (cell, share, line, chance)
+        for cell, share, (worst, line, chance) in zip(moves, shares, after, strict=True)
+        if worst == result
+    ]
+    chances, common = _over_one_total([chance for *_, chance in found])
+    likely, _, first, line = min(
+        [
+            (-share * chance, len(line), cell, line)
+            for (cell, share, line, _), chance in zip(found, chances, strict=True)
+        ]
+    )
+    return result, (first, *line), _reduced(-likely, common * total)
 
-    def order(cell: Cell) -> tuple[int, Fraction, int, Cell]:
-        worst = after[cell].worst
-        return _FROM_BAD_TO_GOOD.index(worst.result), -likely[cell], len(worst.line), cell
 
-    first = min(after, key=order)
-    worst = after[first].worst
-    return Worst(worst.result, (first, *worst.line), likely[first])
+def _over_one_total(parts: list[_Part]) -> tuple[list[int], int]:
+    common = lcm(*[total for _, total in parts])
+    return [part * (common // total) for part, total in parts], common
 
 
-_FROM_BAD_TO_GOOD = (Result.LOSS, Result.DRAW, Result.WIN)
-_SCORES = {Result.LOSS: Fraction(0), Result.DRAW: Fraction(1, 2), Result.WIN: Fraction(1)}
+def _reduced(part: int, total: int) -> _Part:
+    shared = gcd(part, total)
+    return part // shared, total // shared

@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
-from math import lcm
-from types import MappingProxyType
+from math import gcd, lcm
 from typing import TypeAlias
 
 from noughts.analysis.best_moves import perfect_cells
@@ -29,10 +28,9 @@ from noughts.analysis.tactics import (
     wins,
 )
 from noughts.bots.errors import UnknownPolicy
-from noughts.bots.policy import Policy, check_parameters
-from noughts.core.board import Cell
+from noughts.bots.policy import ExactPolicy, Policy, Weights, check_parameters
+from noughts.core.board import Board, Cell
 from noughts.core.errors import quoted
-from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 Rule: TypeAlias = Callable[[int, int], int]
@@ -72,6 +70,18 @@ LADDER = {
 """From the weakest; the chances are those of a win, a block, a fork, a defence and the centre."""
 
 
+class _AskedOnce(ExactPolicy):
+    """A policy that weighs the cells of each board once."""
+
+    is_symmetric = True
+
+    def __init__(self, weigh: Callable[[Board], Weights]) -> None:
+        self._weigh = cache(weigh)
+
+    def weights(self, board: Board) -> Weights:
+        return self._weigh(board)
+
+
 @cache
 def fallible(oversights: Oversights) -> Policy:
     """Return a policy that wins, blocks, forks, stops forks and takes the centre, unless overlooked.
@@ -91,19 +101,20 @@ def fallible(oversights: Oversights) -> Policy:
     )
 
 
-def random(board: AnyBoard) -> Mapping[Cell, Fraction]:
-    """Play every free cell with the same chance."""
-    return evenly(as_board(board).free_cells)
-
-
-def perfect(board: AnyBoard) -> Mapping[Cell, Fraction]:
-    """Play a best move; break ties by the expected result against an opponent who moves at random."""
-    return evenly(perfect_cells(as_board(board)))
-
-
 def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
     found = tuple(free)
     return dict.fromkeys(found, _SHARES[len(found)])
+
+
+def _even(found: tuple[Cell, ...]) -> Weights:
+    return Weights(found, (1,) * len(found), len(found))
+
+
+random = _AskedOnce(lambda board: _even(board.free_cells))
+"""Plays every free cell with the same chance."""
+
+perfect = _AskedOnce(lambda board: _even(perfect_cells(board)))
+"""Plays a best move; breaks ties by the expected result against an opponent who moves at random."""
 
 
 def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
@@ -111,10 +122,9 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
     part = lcm(*(overlooked.denominator for _, overlooked in rules))
     whole = part ** len(rules) * lcm(*range(1, 10))
     misses = [(rule, int(overlooked * part)) for rule, overlooked in rules]
-    fraction = cache(lambda share: Fraction(share, whole))
 
-    @cache
-    def weigh(mine: int, theirs: int) -> Mapping[Cell, Fraction]:
+    def weigh(board: Board) -> Weights:
+        mine, theirs = sides(board)
         chances: dict[Cell, int] = {}
         left = whole
         for rule, missed in misses:
@@ -126,12 +136,11 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
                 left = passed
                 if not left:
                     break
-        return MappingProxyType({cell: fraction(chance) for cell, chance in chances.items()})
+        common = gcd(*chances.values())
+        shares = tuple([share // common for share in chances.values()])
+        return Weights(tuple(chances), shares, sum(shares))
 
-    def play(board: AnyBoard) -> Mapping[Cell, Fraction]:
-        return weigh(*sides(as_board(board)))
-
-    return play
+    return _AskedOnce(weigh)
 
 
 def _block(mine: int, theirs: int) -> int:

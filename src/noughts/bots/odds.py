@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from math import gcd, lcm
 from typing import TypeAlias
 
-from noughts.bots.policy import Policy, Weights, weigh
+from noughts.bots.policy import Policy, is_symmetric, weigh
 from noughts.bots.registry import as_policy
 from noughts.core.board import AnyMark, Board, Mark, as_mark
 from noughts.core.notation import AnyBoard, as_board
@@ -59,42 +60,53 @@ def percent(chance: Fraction) -> str:
 
 
 class OddsCalculator:
-    """The odds of two policies from any position; each position is computed once."""
+    """The odds of two policies from any position, each computed once.
+
+    Of a board and its images one is enough, if both policies play them alike.
+    """
 
     def __init__(self, x: Policy, o: Policy) -> None:
         self._policies = {Mark.X: x, Mark.O: o}
         self._known: dict[Board, _Counts] = {}
+        self._same = _canonical if is_symmetric(x) and is_symmetric(o) else _itself
 
     def odds(self, board: Board) -> Odds:
-        x, o, length, total = self._counts(board)
+        board = self._same(board)
+        x, o, length, total = self._known.get(board) or self._counts(board)
         return Odds(*(Fraction(part, total) for part in (x, total - x - o, o, length)))
 
     def _counts(self, board: Board) -> _Counts:
-        known = self._known.get(board)
-        if known is None:
-            if board.is_over:
-                known = int(board.winner is Mark.X), int(board.winner is Mark.O), 0, 1
-            else:
-                known = self._mixed(board, weigh(self._policies[board.turn], board))
-            self._known[board] = known
-        return known
-
-    def _mixed(self, board: Board, weights: Weights) -> _Counts:
         """Add up the counts after each move, by its weight, over one common denominator."""
-        if not weights.total:  # it resigns
-            return int(board.turn is Mark.O), int(board.turn is Mark.X), 0, 1
-        after = [self._counts(board.place(cell)) for cell in weights.cells]
-        common = lcm(*(total for _, _, _, total in after))
-        all_x = all_o = all_length = 0
-        for share, (x, o, length, total) in zip(weights.shares, after, strict=True):
-            weight = share * (common // total)
-            all_x += weight * x
-            all_o += weight * o
-            all_length += weight * length
-        whole = common * weights.total
-        all_length += whole  # the token placed here
-        shared = gcd(all_x, all_o, all_length, whole)
-        return all_x // shared, all_o // shared, all_length // shared, whole // shared
+        known, same = self._known, self._same
+        weights = None if board.is_over else weigh(self._policies[board.turn], board)
+        if weights and weights.total:
+            places = [same(board.place(cell)) for cell in weights.cells]
+            after = [known.get(place) or self._counts(place) for place in places]
+            common = lcm(*[total for _, _, _, total in after])
+            all_x = all_o = all_length = 0
+            for share, (x, o, length, total) in zip(weights.shares, after, strict=True):
+                weight = share * (common // total)
+                all_x += weight * x
+                all_o += weight * o
+                all_length += weight * length
+            whole = common * weights.total
+            all_length += whole  # the token placed here
+            shared = gcd(all_x, all_o, all_length, whole)
+            found = all_x // shared, all_o // shared, all_length // shared, whole // shared
+        else:  # it is over, or the side to move resigns
+            winner = board.turn.other if weights else board.winner
+            found = int(winner is Mark.X), int(winner is Mark.O), 0, 1
+        known[board] = found
+        return found
+
+
+@cache
+def _canonical(board: Board) -> Board:
+    return board.canonical
+
+
+def _itself(board: Board) -> Board:
+    return board
 
 
 _Counts: TypeAlias = tuple[int, int, int, int]

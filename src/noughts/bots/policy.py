@@ -66,6 +66,9 @@ def weigh(policy: Policy, board: Board) -> Weights:
 class ExactPolicy:
     """A policy that has its chances as whole numbers, so that no fractions need to be checked."""
 
+    is_symmetric = False
+    """True if games from a board and from its images go alike, so that one board of each is enough."""
+
     def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
         return self.weights(as_board(board)).chances
 
@@ -78,6 +81,7 @@ class CachedPolicy(ExactPolicy):
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+        self.is_symmetric = is_symmetric(policy)
         self._known: dict[Board, Weights] = {}
 
     def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
@@ -88,6 +92,10 @@ class CachedPolicy(ExactPolicy):
         if known is None:
             known = self._known[board] = weigh(self._policy, board)
         return known
+
+
+def is_symmetric(policy: Policy) -> bool:
+    return isinstance(policy, ExactPolicy) and policy.is_symmetric
 
 
 def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:

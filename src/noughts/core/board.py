@@ -233,15 +233,15 @@ class Board:
         '__X/___/___'
         """
         try:
-            known = SYMMETRIES[SYMMETRIES.index(symmetry)]
+            turn = SYMMETRIES.index(symmetry)
         except (TypeError, ValueError):  # an array cannot be compared
             raise InvalidArgument(f"{quoted(symmetry)} is not one of the eight symmetries") from None
-        return Board(_turned(self.x, known), _turned(self.o, known), self.first)
+        return Board(_images(self.x)[turn], _images(self.o)[turn], self.first)
 
     @property
     def canonical(self) -> Board:
         """The same board for this and all its images."""
-        return min((self.image(symmetry) for symmetry in SYMMETRIES), key=lambda b: (b.x, b.o))
+        return Board(*min(zip(_images(self.x), _images(self.o), strict=True)), self.first)
 
     def __str__(self) -> str:
         signs = "".join("_" if mark is None else mark.value for mark in self.cells)
@@ -366,8 +366,10 @@ def _has_line(held: int) -> bool:
 
 
 @cache
-def _turned(held: int, symmetry: Symmetry) -> int:
-    return sum(1 << to for cell, to in enumerate(symmetry) if held >> cell & 1)
+def _images(held: int) -> tuple[int, ...]:
+    """Return a set of cells under each of the symmetries."""
+    places = [cell for cell in range(9) if held >> cell & 1]
+    return tuple([sum([1 << symmetry[cell] for cell in places]) for symmetry in SYMMETRIES])
 
 
 def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:

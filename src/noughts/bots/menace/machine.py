@@ -78,6 +78,8 @@ class Menace(ExactPolicy):
     {0: 7, 1: 4, 4: 4}
     """
 
+    is_symmetric = True
+
     def __init__(self, rules: BeadRules | None = None) -> None:
         self.rules = rules or BeadRules()
         self.boxes = [self._filled(number) for number in range(len(boxes()))]
