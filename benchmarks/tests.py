@@ -33,7 +33,8 @@ SET_CHILD_SUBREAPER = 36
 """The option of prctl that adopts processes whose parents have ended."""
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 KINDS = {
-    "forked.py": "the command, forked",
+    "support.forked": "the command, forked",
+    "fork_client": "the command, forked",
     "-m noughts serve": "servers",
     "-m noughts": "the command, started",
     "playwright": "browsers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from support.deadlines import DEADLINE_SECONDS
@@ -54,7 +54,7 @@ def noughts(
 
 
 def shell(
-    script: str, *arguments: str, env: Mapping[str, str] | None = None
+    script: str, *arguments: str, env: Mapping[str, str] | None = None, pass_fds: Collection[int] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run a shell script in which "$@" is the command."""
     return subprocess.run(
@@ -63,6 +63,7 @@ def shell(
         capture_output=True,
         encoding="utf-8",
         env=env or environment(PYTHONUNBUFFERED=""),
+        pass_fds=pass_fds,
         timeout=DEADLINE_SECONDS,
         check=False,
     )

@@ -2,25 +2,26 @@
 
 Starting Python takes longer than most commands of the tests. So one process loads the command, and forks
 a child for each run, with its own streams, environment, working directory and exit. Tests of start-up
-itself use `command.noughts`; so does this module for runs that a fork cannot reproduce. Terminal sessions
-and servers are forked too, and run in the background: another child waits for each and reports its exit
-code.
+itself use `command.noughts`; a child becomes a newly started Python where a fork would differ. Terminal
+sessions, servers and the commands of shell scripts are forked too, and run in the background: another
+child waits for each and reports its exit code.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
-import json
 import os
 import pkgutil
 import selectors
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from ast import literal_eval
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -30,7 +31,8 @@ from pathlib import Path
 
 from noughts.cli.main import EXTRAS
 from noughts.core.board import Mark, reachable
-from support.command import environment, noughts as started
+from support import fork_client
+from support.command import COMMAND, environment, noughts as started, script, shell as run_shell
 from support.deadlines import DEADLINE_SECONDS
 
 MAX_BYTES = 60_000
@@ -67,6 +69,13 @@ def noughts(
         return _run([*arguments], message, keys)
     finally:
         _LOCK.release()
+
+
+def shell(script: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in which `noughts` is the command."""
+    forker = _start_forker("").fileno()
+    client = shlex.join([sys.executable, "-I", "-S", fork_client.__file__, str(forker)])
+    return run_shell(f'noughts() {{ {client} "$@"; }}; {script}', env=env, pass_fds=(forker,))
 
 
 class Forked:
@@ -146,10 +155,9 @@ def _message(
     *,
     echo: bool = False,
 ) -> bytes | None:
-    """Return the run as a message; None if it is too long or a fork cannot do it."""
-    message = json.dumps([arguments, dict(settings), str(folder), terminal, echo]).encode()
-    is_usual = _startup_variables(settings) == _startup_variables(environment())
-    return message if is_usual and len(message) < MAX_BYTES else None
+    """Return the run as a message; None if it is too long."""
+    message = ascii((arguments, dict(settings), str(folder), terminal, echo)).encode()
+    return message if len(message) < MAX_BYTES else None
 
 
 def _startup_variables(settings: Mapping[str, str]) -> dict[str, str]:
@@ -199,12 +207,12 @@ def _start_forker(extra: str) -> socket.socket:
     ours.settimeout(DEADLINE_SECONDS)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno()), extra],
+            [*script("forked"), str(theirs.fileno()), extra],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,  # Python checks only at start-up whether these are pipes
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
+            env=environment(),
             start_new_session=True,
         )
 
@@ -253,7 +261,7 @@ def main(connection: socket.socket, extra: str) -> int:
             try:
                 if is_background:
                     _run_in_background(socket.socket(fileno=descriptors.pop()), descriptors)
-                return _exit(_run_child(descriptors, *json.loads(message)))
+                return _exit(_run_child(descriptors, *literal_eval(message.decode())))
             except KeyboardInterrupt:  # before the command handles it
                 return 130
         for descriptor in descriptors:
@@ -279,7 +287,7 @@ def _run_in_background(connection: socket.socket, descriptors: list[int]) -> Non
 
 def _run_child(
     descriptors: list[int],
-    arguments: list[str],
+    arguments: tuple[str, ...],
     settings: dict[str, str],
     folder: str,
     tty: str | None,
@@ -294,10 +302,12 @@ def _run_child(
     if terminal:
         os.close(terminal)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as Python does at start-up
+    os.chdir(folder)
+    if _startup_variables(settings) != _startup_variables(os.environ):
+        os.execve(sys.executable, [*COMMAND, *arguments], settings)  # noqa: S606 - no shell is needed
     os.environ.clear()
     os.environ.update(settings)
     time.tzset()
-    os.chdir(folder)
     sys.argv[1:] = arguments
     if echo:
         os.read = _read_and_echo

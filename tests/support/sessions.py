@@ -18,8 +18,8 @@ from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
-from support.command import TESTS, environment, shell
-from support.forked import noughts
+from support.command import TESTS, environment
+from support.forked import noughts, shell
 
 INDENT = "  "
 REST = "..."
@@ -94,7 +94,7 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     command = _PLACEHOLDER.sub(lambda found: ids.get(found[1] + found[2], found[0]), step.command)
     typed = [line for line in step.lines if line.startswith(">")]
     if _NEEDS_SHELL.search(command):
-        ran = shell(f'python=$1; noughts() {{ "$python" -m noughts "$@"; }}; cd; {command}', env=env)
+        ran = shell(f"cd; {command}", env=env)
     else:
         words = shlex.split(command.replace("~", str(home)))
         start = words.index("noughts")
