@@ -173,7 +173,7 @@ class Board:
         >>> Board().place(1).cells[:3]
         (None, X, None)
         """
-        return tuple(X if self.x >> cell & 1 else O if self.o >> cell & 1 else None for cell in range(9))
+        return _cells(self.x, self.o)
 
     @property
     def winning_cells(self) -> tuple[Cell, ...]:
@@ -363,6 +363,11 @@ def whole_number(number: object, below: int) -> int | None:
 @cache
 def _has_line(held: int) -> bool:
     return any(held & line == line for line in LINES)
+
+
+@cache
+def _cells(x: int, o: int) -> tuple[Mark | None, ...]:
+    return tuple([X if x >> cell & 1 else O if o >> cell & 1 else None for cell in range(9)])
 
 
 @cache
