@@ -29,6 +29,7 @@ from importlib import import_module
 from io import FileIO
 from pathlib import Path
 
+from noughts.bots.menace.boxes import boxes
 from noughts.cli.main import EXTRAS
 from noughts.core.board import Mark, reachable
 from support import fork_client
@@ -40,6 +41,16 @@ MAX_BYTES = 60_000
 
 _PACKAGES = ("analysis", "bots", "bots.menace", "cli", "cli.commands", "cli.remote", "core", "text")
 _COMMANDS = "noughts.cli.commands."
+_LATE_MODULES = (
+    "difflib",
+    "encodings.idna",
+    "importlib.metadata",
+    "importlib.resources",
+    "noughts.store.memory",
+    "noughts.store.sqlite",  # but not that of PostgreSQL, which is large and rarely used
+    "textwrap",
+)
+"""What many runs load only when they need it."""
 _SERVER_MODULES = ("noughts.web.app", "uvloop")
 """Loaded for servers, if installed."""
 _STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG")
@@ -224,29 +235,31 @@ def _start_forker(extra: str) -> socket.socket:
     return ours
 
 
-def _prepare_servers() -> None:
-    """Load and compute what every server needs."""
-    for name in _SERVER_MODULES:
-        with suppress(ImportError):
-            import_module(name)
+def _prepare(extra: str) -> None:
+    """Load and compute what a run would."""
+    for package in (f"noughts.{name}" for name in _PACKAGES):
+        for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+            if EXTRAS.get(module.name.removeprefix(_COMMANDS), extra) == extra:
+                import_module(module.name)
+    for name in _LATE_MODULES:
+        import_module(name)
     for first in Mark:
         reachable(first)
-    if assets := sys.modules.get("noughts.web.assets"):
-        assets.load()
+    boxes()
+    if extra == EXTRAS["serve"]:
+        for name in _SERVER_MODULES:
+            with suppress(ImportError):
+                import_module(name)
+        if assets := sys.modules.get("noughts.web.assets"):
+            assets.load()
+    gc.freeze()  # a child that exits need not collect all that was loaded
 
 
 def main(connection: socket.socket, extra: str) -> int:
     """Fork a child for each message, until the socket is closed; a child returns its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
-    for package in (f"noughts.{name}" for name in _PACKAGES):
-        for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
-            if EXTRAS.get(module.name.removeprefix(_COMMANDS), extra) == extra:
-                import_module(module.name)
-    import_module("noughts.store.sqlite")  # the other engines are large and rarely used
-    if extra == EXTRAS["serve"]:
-        _prepare_servers()
-    gc.freeze()  # a child that exits need not collect all that was loaded
+    _prepare(extra)
     while True:
         message, descriptors, *_ = socket.recv_fds(connection, 2 * MAX_BYTES, 4)
         with suppress(ChildProcessError):  # reap the children that waited for background processes
