@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from support.figures import record_figure
+from support.length import short_or_long
 from support.web.browser import User, Users, meet_by_link
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
@@ -20,6 +20,8 @@ LARGE_TEXT = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_
 
 SIDEWAYS = {"viewport": {"width": 740, "height": 360}, "has_touch": True, "is_mobile": True}
 """A phone on its side."""
+
+DEVICES = {"phone": PHONE, "sideways": SIDEWAYS, "magnified": MAGNIFIED, "large-text": LARGE_TEXT}
 
 ENLARGE = "addEventListener('DOMContentLoaded', () => (document.documentElement.style.fontSize = '200%'))"
 
@@ -46,18 +48,15 @@ MEASURE_LAYOUT = """() => ({
 })"""
 
 
-@pytest.mark.parametrize(
-    "device",
-    [PHONE, SIDEWAYS, MAGNIFIED, LARGE_TEXT],
-    ids=["phone", "sideways", "magnified", "large-text"],
-)
-def test_small_screens(users: Users, device: dict[str, Any], request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", short_or_long(["phone", "large-text"], list(DEVICES)))
+def test_small_screens(users: Users, name: str) -> None:
     """No screen is too wide, nothing is cut off, and every target is large enough."""
-    ann, bob = (users.new_user(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
-    if device is LARGE_TEXT:
+    device = DEVICES[name]
+    ann, bob = (users.new_user(who, **device) for who in ("Ann", "Somebody with a very long name 1"))
+    if name == "large-text":
         for user in (ann, bob):
             user.page.add_init_script(ENLARGE)
-    shows = ScreenCheck(request.node.callspec.id)
+    shows = ScreenCheck(name)
     ann.open("/")
     ann.expect_status("Your move")
     shows(ann, "start")
