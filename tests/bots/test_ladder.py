@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -10,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from noughts import Board, Mark, O, X
-from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon, random
+from noughts.bots.ladder import LADDER, NEVER, Oversights, fallible, newell_simon, random
 from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
 from support.reference.tactics import (
@@ -226,10 +228,11 @@ def test_the_ladder_against_chance_and_against_perfection_is_as_measured() -> No
     assert means == {"random": [699, 871, 927, 953, 963], "perfect": [46, 181, 306, 414, 489]}
 
 
-def test_chances_can_be_shared_evenly() -> None:
-    for count in range(1, 10):
-        assert evenly(range(count)) == dict.fromkeys(range(count), Fraction(1, count))
-    assert evenly(()) == {}
+@pytest.mark.parametrize("name", ["random", "perfect", "newell-simon", *LADDER, "club:block=1/3"])
+def test_a_policy_stays_the_same_object_when_copied_or_pickled(name: str) -> None:
+    policy = find_policy(name)
+    assert copy.deepcopy(policy) is policy
+    assert pickle.loads(pickle.dumps(policy)) is policy  # noqa: S301 - our own
 
 
 @pytest.mark.parametrize("name", ["newell-simon", *LADDER])

@@ -17,6 +17,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from noughts import Board, Mark, O, X, errors, reachable
+from noughts.bots.ladder import perfect
+from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from noughts.lab.envs import GYM_ID, TicTacToeEnv, register
 from noughts.lab.gym_env import _below
@@ -241,8 +243,10 @@ def test_an_opponent_that_fails_in_reset_leaves_no_game() -> None:
     assert env.step(8)[1:3] == (0, False)
 
 
-@pytest.mark.parametrize("opponent", ["club:block=1/3", "perfect", "menace"])
-def test_a_game_can_be_copied_and_pickled(opponent: str) -> None:
+@pytest.mark.parametrize(
+    "opponent", ["club:block=1/3", "perfect", "menace", perfect, find_policy("novice")]
+)
+def test_a_game_can_be_copied_and_pickled(opponent: Policy | str) -> None:
     env = TicTacToeEnv(opponent, "either")
     env.reset(seed=7)
     env.step(env.board.free_cells[-1])

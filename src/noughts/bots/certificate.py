@@ -16,7 +16,7 @@ from noughts.bots.registry import as_policy
 from noughts.core.board import AnyMark, Board, Cell, Mark, as_mark
 from noughts.core.value import Value
 
-# Numbers of results are in this order, and chances and scores are whole numbers: a part and its total.
+# Counts are in this order; a chance or a score is a pair of whole numbers, a part and its total.
 _RESULTS = (Result.LOSS, Result.DRAW, Result.WIN)
 _SCORES = ((0, 1), (1, 2), (1, 1))
 
@@ -24,7 +24,7 @@ _Counts: TypeAlias = tuple[int, int, int]
 _Part: TypeAlias = tuple[int, int]
 _Worst: TypeAlias = tuple[int, tuple[Cell, ...], _Part]
 _Summary: TypeAlias = tuple[_Worst, _Counts, _Part]
-"""The worst, the number of games by result and the least score, of a position."""
+"""Of a position: the worst (result as above, moves, chance), the games by result and the least score."""
 
 
 class Worst(Value):

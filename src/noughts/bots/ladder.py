@@ -8,10 +8,11 @@ is `BUILT_IN` in `bots/registry.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
+from types import MappingProxyType
 from typing import TypeAlias
 
 from noughts.analysis.best_moves import perfect_cells
@@ -31,15 +32,13 @@ from noughts.bots.errors import UnknownPolicy
 from noughts.bots.policy import ExactPolicy, Policy, Weights, check_parameters
 from noughts.core.board import Board, Cell
 from noughts.core.errors import quoted
+from noughts.core.notation import AnyBoard, as_board
 from noughts.core.value import Value
 
 Rule: TypeAlias = Callable[[int, int], int]
 """From the cells of the side to move and of the other to those it may take; none if it does not apply."""
 
 NEVER = Fraction(0)
-
-# By number of cells.
-_SHARES = (NEVER, *(Fraction(1, count) for count in range(1, 10)))
 
 
 class Oversights(Value):
@@ -70,16 +69,30 @@ LADDER = {
 """From the weakest; the chances are those of a win, a block, a fork, a defence and the centre."""
 
 
-class _AskedOnce(ExactPolicy):
-    """A policy that weighs the cells of each board once."""
+class _BuiltIn(ExactPolicy):
+    """A policy that weighs each board once, and plays alike on all its images.
+
+    Copies and pickles refer to its `origin`: its name in this module, or the oversights of `fallible`.
+    """
 
     is_symmetric = True
 
-    def __init__(self, weigh: Callable[[Board], Weights]) -> None:
+    def __init__(self, weigh: Callable[[Board], Weights], origin: str | Oversights) -> None:
+        self._origin = origin
         self._weigh = cache(weigh)
+        self._chances = cache(lambda board: MappingProxyType(self._weigh(board).chances))
+
+    def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
+        return self._chances(as_board(board))
 
     def weights(self, board: Board) -> Weights:
         return self._weigh(board)
+
+    def __repr__(self) -> str:
+        return f"<{self._origin}>"
+
+    def __reduce__(self) -> str | tuple[Callable[[Oversights], Policy], tuple[Oversights]]:
+        return self._origin if isinstance(self._origin, str) else (fallible, (self._origin,))
 
 
 @cache
@@ -90,6 +103,7 @@ def fallible(oversights: Oversights) -> Policy:
     It may still make an overlooked move for another reason, or when nothing else is left.
     """
     return _by_rules(
+        oversights,
         (wins, oversights.win),
         (_block, oversights.block),
         (forks, oversights.fork),
@@ -101,23 +115,18 @@ def fallible(oversights: Oversights) -> Policy:
     )
 
 
-def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
-    found = tuple(free)
-    return dict.fromkeys(found, _SHARES[len(found)])
-
-
-def _even(found: tuple[Cell, ...]) -> Weights:
+def _evenly(found: tuple[Cell, ...]) -> Weights:
     return Weights(found, (1,) * len(found), len(found))
 
 
-random = _AskedOnce(lambda board: _even(board.free_cells))
+random = _BuiltIn(lambda board: _evenly(board.free_cells), "random")
 """Plays every free cell with the same chance."""
 
-perfect = _AskedOnce(lambda board: _even(perfect_cells(board)))
+perfect = _BuiltIn(lambda board: _evenly(perfect_cells(board)), "perfect")
 """Plays a best move; breaks ties by the expected result against an opponent who moves at random."""
 
 
-def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
+def _by_rules(origin: str | Oversights, *rules: tuple[Rule, Fraction]) -> Policy:
     # Chances are whole numbers here, over a denominator that every step divides.
     part = lcm(*(overlooked.denominator for _, overlooked in rules))
     whole = part ** len(rules) * lcm(*range(1, 10))
@@ -140,7 +149,7 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
         shares = tuple([share // common for share in chances.values()])
         return Weights(tuple(chances), shares, sum(shares))
 
-    return _AskedOnce(weigh)
+    return _BuiltIn(weigh, origin)
 
 
 def _block(mine: int, theirs: int) -> int:
@@ -178,7 +187,7 @@ def _sensible(mine: int, theirs: int) -> int:
 
 _NEWELL_SIMON = wins, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge
 
-newell_simon = _by_rules(*((rule, NEVER) for rule in _NEWELL_SIMON))
+newell_simon = _by_rules("newell_simon", *((rule, NEVER) for rule in _NEWELL_SIMON))
 
 _WITHOUT_PARAMETERS: dict[str, Policy] = {
     "random": random,

@@ -67,7 +67,11 @@ class ExactPolicy:
     """A policy that has its chances as whole numbers, so that no fractions need to be checked."""
 
     is_symmetric = False
-    """True if games from a board and from its images go alike, so that one board of each is enough."""
+    """True if games from a board go as those from its images, so that one board stands for all eight."""
+
+    def __init_subclass__(cls) -> None:
+        """Inherit no symmetry: a subclass may play otherwise."""
+        cls.is_symmetric = vars(cls).get("is_symmetric", False)
 
     def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
         return self.weights(as_board(board)).chances

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from noughts.bots.ladder import evenly
 from noughts.bots.policy import Policy
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import quoted
@@ -36,7 +35,8 @@ def greedy(values: Array) -> Policy:
         started_by_x = board if board.first is Mark.X else Board(board.o, board.x)
         row = table[known[started_by_x]]
         highest = max(row[cell] for cell in board.free_cells)
-        return evenly(cell for cell in board.free_cells if row[cell] == highest)
+        cells = [cell for cell in board.free_cells if row[cell] == highest]
+        return dict.fromkeys(cells, Fraction(1, len(cells)))
 
     return best
 
