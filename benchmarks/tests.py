@@ -81,7 +81,7 @@ def wait_and_note(process: int, options: int, /) -> tuple[int, int]:
 
 def send_and_note(connection: socket.socket, messages: list[bytes], *more: Any) -> int:  # noqa: ANN401 - passed on
     """Count what is sent to a process that forks."""
-    _counts["servers" if messages[0].startswith(b'[["serve"') else "the command, forked"] += 1
+    _counts["servers" if messages[0].startswith(b"(('serve'") else "the command, forked"] += 1
     return _send(connection, messages, *more)
 
 

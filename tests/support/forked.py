@@ -35,9 +35,7 @@ from noughts.core.board import Mark, reachable
 from support import fork_client
 from support.command import COMMAND, environment, noughts as started, script, shell as run_shell
 from support.deadlines import DEADLINE_SECONDS
-
-MAX_BYTES = 60_000
-"""The longest message, and the longest input that a pipe takes at once."""
+from support.fork_client import MAX_BYTES
 
 _PACKAGES = ("analysis", "bots", "bots.menace", "cli", "cli.commands", "cli.remote", "core", "text")
 _COMMANDS = "noughts.cli.commands."
@@ -83,7 +81,7 @@ def noughts(
 
 
 def shell(script: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in which `noughts` is the command."""
+    """Run a shell script in which `noughts` is the command; its umask and limits do not reach it."""
     forker = _start_forker("").fileno()
     client = shlex.join([sys.executable, "-I", "-S", fork_client.__file__, str(forker)])
     return run_shell(f'noughts() {{ {client} "$@"; }}; {script}', env=env, pass_fds=(forker,))

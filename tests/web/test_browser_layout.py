@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 from support.figures import record_figure
-from support.length import short_or_long
 from support.web.browser import User, Users, meet_by_link
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
@@ -48,7 +47,7 @@ MEASURE_LAYOUT = """() => ({
 })"""
 
 
-@pytest.mark.parametrize("name", short_or_long(["phone", "large-text"], list(DEVICES)))
+@pytest.mark.parametrize("name", DEVICES)
 def test_small_screens(users: Users, name: str) -> None:
     """No screen is too wide, nothing is cut off, and every target is large enough."""
     device = DEVICES[name]

@@ -94,7 +94,7 @@ def test_the_first_page_is_a_game(users: Users) -> None:
     )
 
 
-@pytest.mark.parametrize("level", short_or_long(["easy", "unbeatable"], [*map(str.lower, LEVELS)]))
+@pytest.mark.parametrize("level", short_or_long(["beginner", "unbeatable"], [*map(str.lower, LEVELS)]))
 def test_a_whole_game_at_each_level(users: Users, level: str) -> None:
     """The computer plays only moves that its bot can make."""
     ann = users.new_user()
