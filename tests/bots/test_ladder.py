@@ -106,6 +106,7 @@ def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
         assert all(type(chance) is Fraction and chance > 0 for chance in chances.values())
         assert sum(chances.values()) == 1
         assert set(chances) <= set(board.free_cells)
+        assert play(board) is not chances, "a caller may change what it gets"
 
 
 @pytest.mark.parametrize("name", LADDER)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
-from types import MappingProxyType
 from typing import TypeAlias
 
 from noughts.analysis.best_moves import perfect_cells
@@ -80,10 +79,10 @@ class _BuiltIn(ExactPolicy):
     def __init__(self, weigh: Callable[[Board], Weights], origin: str | Oversights) -> None:
         self._origin = origin
         self._weigh = cache(weigh)
-        self._chances = cache(lambda board: MappingProxyType(self._weigh(board).chances))
+        self._chances = cache(lambda board: self._weigh(board).chances)
 
     def __call__(self, board: AnyBoard) -> Mapping[Cell, Fraction]:
-        return self._chances(as_board(board))
+        return self._chances(as_board(board)).copy()
 
     def weights(self, board: Board) -> Weights:
         return self._weigh(board)
