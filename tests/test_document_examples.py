@@ -192,13 +192,21 @@ When  [ playerPlacedToken(1,1,X) ]
 playerPlacedToken(1,1,O)
 playerPlacedToken(0,0,O)
 playerActive(X)
+playerPlacedToken(2,2,X), playerPlacedToken(2,2,O)
+playerPlacedToken(2,2,O)
+playerPlacedToken(2,0,O)
 """
     ended = "Then  [ gamePlacedCount(5), gameWon(X), gameLost(O), gameCompleted(true) ]"
     first = "Then  [ gamePlacedCount(1), playerActive(O) ]"
     second = "Then  [ gamePlacedCount(2), playerActive(X) ]"
     illegal = "Then  [ playerNotifyIllegalMove(O,cellTaken) ]"
 
-    assert played("events", typed=typed) == [ended, first, illegal, second, "Then  [  ]"]
+    fourth = "Then  [ gamePlacedCount(4), playerActive(X) ]"
+
+    assert played("events", typed=typed) == [
+        *(ended, first, illegal, second, "Then  [  ]"),
+        *(illegal, illegal, fourth),
+    ]
     assert played("events", "gameCreated", "playerPlacedToken(0,0,X)") == [
         "Then  [ gameReady(), playerActive(X) ]",
         first,
@@ -499,6 +507,19 @@ def test_any_other_position_is_invalid(typed: str) -> None:
 @pytest.mark.parametrize("typed", ["", "5\n", "5\n1"])
 def test_the_end_of_input_leaves(name: str, typed: str) -> None:
     assert played(name, typed=typed)[-1] == "Goodbye!"
+
+
+@pytest.mark.parametrize("name", PROGRAMS[1:])  # the narrative reads nothing
+def test_a_program_runs_without_any_input(name: str) -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", sys.executable, str(FOLDER / f"{name}.py")],
+        capture_output=True,
+        env=environment(),
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ if __name__ == "__main__":
     signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         main()
-    except EOFError:
+    except (EOFError, RuntimeError):  # the input has ended, or there is none
         print("Goodbye!")
     except KeyboardInterrupt:
         print("\nGoodbye!")

@@ -74,20 +74,20 @@ def harmless(board: Board, named: set[Cell | None]) -> Cell:
 
 def main() -> None:
     """Answer each line with the events that follow the last one in it."""
-    game = ""
-    for line in sys.argv[1:] or sys.stdin:
+    history: list[tuple[str, str]] = []
+    for line in sys.argv[1:] or sys.stdin or ():  # there may be no input at all
         if not line.strip() or line.startswith("Then"):
             continue
-        so_far = line if re.search("Given|gameCreated", line) else f"{game} {line}"
         try:
-            follow = following(read(so_far))
+            so_far = ([] if re.search("Given|gameCreated", line) else history) + read(line)
+            follow = following(so_far)
         except ValueError as error:
             print(error)
             continue
         if not line.startswith("Given"):
             print(f"Then  [ {', '.join(map(str, follow))} ]", flush=True)
-        if not any(isinstance(event, events.PlayerNotifyIllegalMove) for event in follow):
-            game = so_far
+        is_illegal = any(isinstance(event, events.PlayerNotifyIllegalMove) for event in follow)
+        history = so_far[:-1] if is_illegal else so_far
 
 
 if __name__ == "__main__":

@@ -95,6 +95,6 @@ if __name__ == "__main__":
     try:
         print("Welcome to tic tac toe")
         Game([Player({"color": "X", "name": "bob"}), Player({"color": "O", "name": "frank"})]).play()
-    except (EOFError, KeyboardInterrupt) as leaving:
+    except (EOFError, RuntimeError, KeyboardInterrupt) as leaving:  # RuntimeError: no input
         print("\nGoodbye!")
         raise SystemExit(130 if isinstance(leaving, KeyboardInterrupt) else 0) from None

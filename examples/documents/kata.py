@@ -54,7 +54,7 @@ if __name__ == "__main__":
     signal(SIGPIPE, SIG_DFL)  # a reader may leave
     try:
         play()
-    except EOFError:
+    except (EOFError, RuntimeError):  # the input has ended, or there is none
         print("Goodbye!")
     except KeyboardInterrupt:
         print("\nGoodbye!")
