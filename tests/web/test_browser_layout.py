@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -19,8 +20,6 @@ LARGE_TEXT = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_
 
 SIDEWAYS = {"viewport": {"width": 740, "height": 360}, "has_touch": True, "is_mobile": True}
 """A phone on its side."""
-
-DEVICES = {"phone": PHONE, "sideways": SIDEWAYS, "magnified": MAGNIFIED, "large-text": LARGE_TEXT}
 
 ENLARGE = "addEventListener('DOMContentLoaded', () => (document.documentElement.style.fontSize = '200%'))"
 
@@ -47,15 +46,18 @@ MEASURE_LAYOUT = """() => ({
 })"""
 
 
-@pytest.mark.parametrize("name", DEVICES)
-def test_small_screens(users: Users, name: str) -> None:
+@pytest.mark.parametrize(
+    "device",
+    [PHONE, SIDEWAYS, MAGNIFIED, LARGE_TEXT],
+    ids=["phone", "sideways", "magnified", "large-text"],
+)
+def test_small_screens(users: Users, device: dict[str, Any], request: pytest.FixtureRequest) -> None:
     """No screen is too wide, nothing is cut off, and every target is large enough."""
-    device = DEVICES[name]
-    ann, bob = (users.new_user(who, **device) for who in ("Ann", "Somebody with a very long name 1"))
-    if name == "large-text":
+    ann, bob = (users.new_user(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
+    if device is LARGE_TEXT:
         for user in (ann, bob):
             user.page.add_init_script(ENLARGE)
-    shows = ScreenCheck(name)
+    shows = ScreenCheck(request.node.callspec.id)
     ann.open("/")
     ann.expect_status("Your move")
     shows(ann, "start")

@@ -17,8 +17,6 @@ from noughts.core.board import SYMMETRIES
 from noughts.text.catalogue import ENGLISH
 from noughts.text.speaker import Speaker
 from noughts.text.turning_point import say_mistake
-from support.length import short_or_long
-from support.positions import positions
 from support.web.browser import User, Users
 
 # The weights of every bot in every position, as text: Playwright takes its time with values
@@ -94,7 +92,7 @@ def test_the_first_page_is_a_game(users: Users) -> None:
     )
 
 
-@pytest.mark.parametrize("level", short_or_long(["beginner", "unbeatable"], [*map(str.lower, LEVELS)]))
+@pytest.mark.parametrize("level", [level.lower() for level in LEVELS])
 def test_a_whole_game_at_each_level(users: Users, level: str) -> None:
     """The computer plays only moves that its bot can make."""
     ann = users.new_user()
@@ -379,20 +377,20 @@ TURNING_POINTS = """async (games) => {
 
 
 def test_every_mistake_is_explained_as_the_library_does(users: Users) -> None:
-    """In open positions; of moves that are as good, any may be named, as in the images."""
+    """In every open position, whoever began; any of the moves that are as good may be named."""
     mistakes = {
         board: {advice.cell: advice for advice in advise(board) if advice.mistake}
         for board in reachable()
         if not board.is_over
     }
-    asked = [(board, cell) for board in positions() for cell in mistakes.get(board, ())]
+    asked = [(board, cell) for board, found in mistakes.items() for cell in found]
     ann = users.new_user()
     ann.open("/")
 
     games = json.dumps([([*moves_to(board), cell], "X") for board, cell in asked])
     explained = json.loads(ann.page.evaluate(TURNING_POINTS, games))
 
-    assert len(explained) == short_or_long(1_007, 7_304)
+    assert len(explained) == 7_304
     for (board, cell), sentence in zip(asked, explained, strict=True):
         assert sentence in {
             ENGLISH.say(
