@@ -87,15 +87,22 @@ def test_a_bad_setting_is_refused(name: str, text: str) -> None:
     assert len(ran.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("when", ["before", "meanwhile"])
+@pytest.mark.parametrize("when", ["before", "meanwhile", "and again when the loop is closed"])
 def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     ending, started = Ending(), []
+    close = asyncio.Runner.close
 
     async def open_slowly(*_: object, **__: object) -> None:
         ending.count += 1
         ending.wake()
         await asyncio.Event().wait()
 
+    def close_and_wake(runner: asyncio.Runner) -> None:
+        close(runner)
+        ending.wake()
+
+    if "again" in when:
+        monkeypatch.setattr(asyncio.Runner, "close", close_and_wake)
     ending.count = when == "before"
     monkeypatch.setattr("noughts.web.serve.open_app", open_slowly)
     with socket.socket() as door:

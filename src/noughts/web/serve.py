@@ -122,19 +122,25 @@ def run_process(job: Job, ending: Ending, on_start: Callable[[], None], *, times
         new_loop: Callable[[], asyncio.AbstractEventLoop] | None = uvloop.new_event_loop
     except ImportError:
         new_loop = None
-    try:
-        with asyncio.Runner(loop_factory=new_loop) as runner:
-            runner.run(_serve(job, ending, on_start, times))
-    finally:
-        ending.wake = lambda: None
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(_serve_until_ended(job, ending, on_start, times))
     if ending.is_interrupted:
         raise KeyboardInterrupt
 
 
-async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: int) -> None:
-    loop = asyncio.get_running_loop()
+async def _serve_until_ended(job: Job, ending: Ending, on_start: Callable[[], None], times: int) -> None:
+    """Serve; a signal that comes later, while the loop is closed, does not wake it."""
     is_ending = asyncio.Event()
-    ending.wake = partial(loop.call_soon_threadsafe, is_ending.set)
+    ending.wake = partial(asyncio.get_running_loop().call_soon_threadsafe, is_ending.set)
+    try:
+        await _serve(job, ending, is_ending, on_start, times)
+    finally:
+        ending.wake = lambda: None
+
+
+async def _serve(
+    job: Job, ending: Ending, is_ending: asyncio.Event, on_start: Callable[[], None], times: int
+) -> None:
     if ending.count:
         is_ending.set()
     opening = asyncio.ensure_future(open_app(job.settings, job.policies, ending.fail, may_create=False))
