@@ -110,12 +110,15 @@ def _raise(leaving: BaseException, frame: FrameType | None) -> None:
             _raise_later(leaving)
             return
         frame = frame.f_back
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, lambda _number, _frame: None)  # one may have come meanwhile
     raise leaving
 
 
 def _raise_later(leaving: BaseException) -> None:
+    """Try every moment: an alarm just before a system call that waits does not end that call."""
     signal.signal(signal.SIGALRM, lambda _number, frame: _raise(leaving, frame))
-    signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN_SECONDS, RAISE_AGAIN_SECONDS)
 
 
 def _write_if_ready(text: str, stream: TextIO | None) -> None:
