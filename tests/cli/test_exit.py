@@ -565,6 +565,39 @@ def test_a_signal_in_a_callback_just_before_the_end_does_no_harm() -> None:
         assert _signal_in_a_callback(signal.SIGINT, 0) in [(0, "", ""), (130, "\nGoodbye!\n", "")]
 
 
+LOST_ALARM = """
+import signal, sys, weakref
+from noughts.cli.exit import run_to_exit
+
+class Thing: pass
+
+def work():
+    alarm = {signal.SIGALRM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, alarm)
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    signal.sigwait(alarm)  # as if it came just before the system call that waits
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, alarm)
+        while True:
+            signal.pause()
+    finally:
+        print(signal.getitimer(signal.ITIMER_REAL))
+        signal.raise_signal(signal.SIGALRM)  # as if it came while the exception was raised
+        print("left in order")
+
+sys.exit(run_to_exit(work))
+"""
+
+
+def test_an_alarm_may_be_lost_and_none_comes_after_the_exception() -> None:
+    ran = run_code(LOST_ALARM)
+
+    assert (ran.returncode, ran.stderr) == (130, "")
+    assert ran.stdout == "(0.0, 0.0)\nleft in order\n\nGoodbye!\n"
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
