@@ -202,6 +202,8 @@ playerPlacedToken(2,0,O)
     illegal = "Then  [ playerNotifyIllegalMove(O,cellTaken) ]"
 
     fourth = "Then  [ gamePlacedCount(4), playerActive(X) ]"
+    late = "Then  [ playerNotifyIllegalMove(O,gameOver) ]"
+    alone = [f"playerPlacedToken({square},X)" for square in ("0,0", "1,1", "2,0", "0,1", "0,2")]
 
     assert played("events", typed=typed) == [
         *(ended, first, illegal, second, "Then  [  ]"),
@@ -210,6 +212,10 @@ playerPlacedToken(2,0,O)
     assert played("events", "gameCreated", "playerPlacedToken(0,0,X)") == [
         "Then  [ gameReady(), playerActive(X) ]",
         first,
+    ]
+    assert played("events", "gameCreated", *alone, "playerPlacedToken(2,2,O)")[-2:] == [
+        "Then  [ gamePlacedCount(9), gameWon(X), gameLost(O), gameCompleted(true) ]",
+        late,
     ]
 
 
@@ -525,7 +531,7 @@ def test_a_program_runs_without_any_input(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
-        ("events", 1, "Events are written in plain text."),
+        ("events", 0, "Write events such as "),
         ("algorithm", 0, "That is not an empty cell."),
         ("gem", 0, "That is not a move you can make: "),
         ("kata", 0, "Position is Invalid!"),

@@ -10,12 +10,13 @@ import re
 import sys
 from signal import SIG_DFL, SIGPIPE, signal
 
-from noughts import Board, Cell, CreateGame, Event, Mark, PlaceToken, decide, events, fold, replay
+from noughts import Cell, CreateGame, Event, Game, Mark, PlaceToken, decide, events, fold, replay
 
 NAMES = {
     *("gameCreated", "gameReady", "gameWon", "gameLost", "gameDraw", "gameCompleted", "gamePlacedCount"),
     *("playerActive", "playerPlacedToken", "playerNotifyIllegalMove"),
 }
+Move = tuple[Mark, Cell | None]
 EVENT = re.compile(r"(\w+)(?:\(([^()]*)\))?")
 
 
@@ -33,7 +34,10 @@ def following(history: list[tuple[str, str]]) -> tuple[Event, ...]:
         case [*_, ("gameCreated", _)]:
             return decide(None, CreateGame())[1:]
         case [*_, ("playerPlacedToken", _)]:
-            happened = place([inside for name, inside in history if name == "playerPlacedToken"])
+            moves = [read_token(inside) for name, inside in history if name == "playerPlacedToken"]
+            before, _ = play(moves[:-1], moves[:-1])
+            # A harmless move leaves the square of the last token free, unless the game was over by then.
+            _, happened = play(moves, moves[:-1] if before.is_over else moves)
             return happened[1:] or happened  # of an illegal move there is only one event
         case [*_, ("gameWon" | "gameLost" | "gameDraw", _)]:
             return (events.GameCompleted(),)
@@ -42,21 +46,18 @@ def following(history: list[tuple[str, str]]) -> tuple[Event, ...]:
     return ()
 
 
-def place(tokens: list[str]) -> tuple[Event, ...]:
-    """Place tokens such as `0,2,X` or `X`, and return the events of the last one."""
-    moves = [read_token(token) for token in tokens]
-    named = {cell for _, cell in moves}
-    game = replay(decide(None, CreateGame()))
-    happened: tuple[Event, ...] = ()
+def play(moves: list[Move], named: list[Move]) -> tuple[Game, tuple[Event, ...]]:
+    """Place tokens, and harmless ones between them; return the game and the events of the last one."""
+    game, happened = replay(decide(None, CreateGame())), tuple[Event, ...]()
     for mark, cell in moves:
         if game.active is mark.other:
-            game = fold(decide(game, PlaceToken(mark.other, harmless(game.board, named))), game)
-        happened = decide(game, PlaceToken(mark, harmless(game.board, named) if cell is None else cell))
+            game = fold(decide(game, PlaceToken(mark.other, harmless(game, named))), game)
+        happened = decide(game, PlaceToken(mark, harmless(game, named) if cell is None else cell))
         game = fold(happened, game)
-    return happened
+    return game, happened
 
 
-def read_token(token: str) -> tuple[Mark, Cell | None]:
+def read_token(token: str) -> Move:
     """Return the player of a token, and its square if it has one."""
     if not (found := re.fullmatch(r"(?:([0-2]),([0-2]),)?([XO])", token)):
         raise ValueError("A token has a row and a column from 0 to 2, and a player, as in (0,2,X).")
@@ -64,10 +65,10 @@ def read_token(token: str) -> tuple[Mark, Cell | None]:
     return Mark(player), None if row is None else 3 * int(row) + int(column)
 
 
-def harmless(board: Board, named: set[Cell | None]) -> Cell:
+def harmless(game: Game, named: list[Move]) -> Cell:
     """Return a free square that nobody names, and that does not end the game."""
-    for cell in board.free_cells:
-        if cell not in named and not board.place(cell).is_over:
+    for cell in sorted({*game.board.free_cells} - {cell for _, cell in named}):
+        if game.is_over or not game.board.place(cell).is_over:
             return cell
     raise ValueError("No harmless move is left to put in: write the tokens of both players.")
 
@@ -75,7 +76,8 @@ def harmless(board: Board, named: set[Cell | None]) -> Cell:
 def main() -> None:
     """Answer each line with the events that follow the last one in it."""
     history: list[tuple[str, str]] = []
-    for line in sys.argv[1:] or sys.stdin or ():  # there may be no input at all
+    typed = (str(line, errors="replace") for line in sys.stdin.buffer) if sys.stdin else ()
+    for line in sys.argv[1:] or typed:
         if not line.strip() or line.startswith("Then"):
             continue
         try:
@@ -96,5 +98,3 @@ if __name__ == "__main__":
         main()
     except KeyboardInterrupt:
         sys.exit(130)
-    except UnicodeDecodeError:
-        sys.exit("Events are written in plain text.")
