@@ -14,7 +14,7 @@ from support.deadlines import LONG_DEADLINE_SECONDS
 from support.forked import noughts
 from support.live_board import LiveBoard
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
-from support.remote import HostedGame, home, problem, seats
+from support.remote import HostedGame, home, problem, seats, text
 from support.web.matches import Seat
 from support.web.serving import Server
 
@@ -262,6 +262,8 @@ def test_a_take_back_needs_consent(game: HostedGame, tmp_path: Path) -> None:
         game.answer(accept=True)
 
         assert session.expect(FRANK).startswith("\r\nfrank took back.\r\n1|2|3\r\n")
+        game.go()
+        assert session.expect("bob is not here now.") == "\r\nbob is not here now."
 
 
 def test_an_old_answer_does_not_hide_a_newer_offer(game: HostedGame, tmp_path: Path) -> None:
@@ -312,6 +314,18 @@ def test_an_offer_to_take_back_is_answered(
     assert [body["accept"] for body in bodies] == accepts
     assert all(len(body["key"]) == 26 for body in bodies)
     assert len(game.proxy.bodies("/moves")) == (answer == "1")
+
+
+def test_an_offer_is_answered_once(game: HostedGame, tmp_path: Path) -> None:
+    """Also while the server still has it."""
+    game.proxy.replace("/answer", text(200, '{"version":8,"offer":null}'))
+    with game.asked(tmp_path) as session:
+        game.take_back()
+        session.expect("Agree? (y/n) ")
+
+        session.type("n\n")
+
+        assert session.expect(FRANK) == f"\r\n{FRANK}"
 
 
 # Rematches

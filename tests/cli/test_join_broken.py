@@ -101,6 +101,24 @@ def test_a_page_instead_of_the_stream_is_a_break(game: HostedGame, session: Sess
     assert said == f"\r\n{LOST}{RECONNECTED}\r\n{FRANK}"
 
 
+def test_what_happened_in_a_break_is_seen_in_its_order(game: HostedGame, session: Session) -> None:
+    """A consent, after which the room has no offer any more, is no refusal."""
+    session.type("1\n")
+    session.expect("Waiting for bob.")
+    session.type("undo\n")
+    session.expect("Asked bob to allow it.")
+    stall = game.proxy.stall("/events")
+    game.proxy.cut_streams()
+    assert stall.reached.wait(LONG_DEADLINE_SECONDS)
+    game.answer(accept=True)
+    stall.release()
+
+    said = session.expect(FRANK)
+
+    assert "frank took back.\r\n1|2|3" in said
+    assert "does not agree" not in said
+
+
 def test_a_server_that_is_behind_is_read_again(game: HostedGame, session: Session) -> None:
     """It may have been restored from a backup."""
     game.proxy.replace("/events", STALE)
@@ -183,6 +201,33 @@ def test_a_command_in_a_game_that_has_moved_on(
     board = "1|2|X\r\n-+-+-\r\n4|X|6\r\n-+-+-\r\n7|8|O\r\n"
     assert said.startswith(result.format(board=board))
     assert game.moves == [4, 8, 2]
+
+
+def test_a_stream_that_does_not_reach_the_answer(game: HostedGame, session: Session) -> None:
+    """The game is read again."""
+    game.proxy.replace("/moves", text(200, '{"version":99,"offer":null}'))
+
+    session.type("1\n2\n")
+
+    said = session.expect(FRANK)
+    assert said.startswith("Please wait: the server has not answered yet.\r\n1|2|3\r\n-+-+-\r\n4|X|6")
+    session.type("1\n")
+    session.expect("Waiting for bob.\r\n")
+    assert game.moves == [4, 0]
+
+
+@pytest.mark.waits
+def test_a_stream_that_never_reaches_an_answer(game: HostedGame, session: Session) -> None:
+    """The game is read again once, and then the command ends: the server may be an old one."""
+    stalls = [game.proxy.stall("/events") for _ in range(2)]
+    game.proxy.cut_streams()
+    for stall, typed in zip(stalls, ("1\n", "resign\n"), strict=True):
+        assert stall.reached.wait(LONG_DEADLINE_SECONDS)
+        session.type(typed)
+
+    session.expect("noughts: the server does not say what the game is after a move: ")
+    assert session.end() == 1
+    assert game.moves == [4, 0]
 
 
 def test_other_refusals_are_shown(game: HostedGame, session: Session) -> None:

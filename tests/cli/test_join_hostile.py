@@ -221,25 +221,13 @@ def test_a_refusal_is_escaped_and_cut(game: HostedGame, tmp_path: Path) -> None:
 # Impossible answers
 
 
-def history(*recorded: events.Event) -> Callable[[dict[str, Any]], None]:
-    """Return a change of a game to one with these events."""
-    return lambda view: view.update(events=[encode(event) for event in recorded], version=len(recorded))
-
+WON = {"winner": "X", "over": True}
 
 IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], object]] = {
-    "a wrong version": lambda view: view.update(version=99),
-    "no events": history(),
-    "numbers for events": lambda view: view.update(events=[1, 2, 3], version=3),
-    "an unknown event": lambda view: view.update(events=[{"schema": 1, "event": "cakeEaten"}], version=1),
-    "a win without moves": history(events.GameCreated(), events.GameWon(X)),
-    "half a character for a name": lambda view: view.update(
-        events=[
-            encode(events.GameCreated()),
-            encode(events.PlayerActive(X)),
-            {"schema": 1, "event": "playerJoined", "mark": "X", "name": "\ud800"},
-        ],
-        version=3,
-    ),
+    "a version in words": lambda view: view.update(version="three"),
+    "no moves": lambda view: view.update(moves=None),
+    "a taken cell": lambda view: view.update(moves=[4, 4]),
+    "a win without moves": lambda view: view.update(WON),
     "no room": lambda view: view.update(room=None),
     "a room without seats": lambda view: view.update(room={"seats": {}, "score": {}}),
     "a negative score": lambda view: view["room"].update(score={"X": -1, "O": 0, "draws": 0}),
@@ -284,10 +272,11 @@ def test_an_impossible_list(game: HostedGame, tmp_path: Path, open_games: object
     "answer",
     [
         {},
-        {"version": 11, "events": 1},
-        {"version": 11, "events": [{}]},
-        {"version": 11, "events": [], "offer": 7},
-        {"version": 9, "events": [encode(events.PlayerPlacedToken(2, 2, X))]},
+        {"version": None},
+        {"version": 1e3},
+        {"version": 10**10},
+        {"version": 11, "offer": 7},
+        {"version": 11, "offer": {"kind": "takeBack", "mark": "Z"}},
     ],
 )
 def test_an_impossible_answer_to_a_move(
@@ -320,14 +309,20 @@ def test_names_in_a_list_are_escaped(game: HostedGame, tmp_path: Path) -> None:
     assert f"  گل\u200cپری (X) against {'a' * 33} (O)\n" in ran.stdout
 
 
-JOINED = (events.GameCreated(), events.PlayerActive(X), events.PlayerJoined(X, ESCAPES))
+def named(view: dict[str, Any], x: str, o: str) -> None:
+    """Change the names in a game."""
+    for mark, name in (("X", x), ("O", o)):
+        view["room"]["seats"][mark]["name"] = name
 
 
 def test_names_in_a_game_are_escaped(game: HostedGame, tmp_path: Path) -> None:
     """For a watcher: who plays, who has won, and the score."""
-    over = events.PlayerResigned(O), events.GameWon(X), events.GameLost(O), events.GameCompleted()
-    players = *JOINED, events.PlayerJoined(O, "b\x9bb"), events.GameReady()
-    game.proxy.replace(game.game, changed(history(*players, *over)))
+
+    def resign(view: dict[str, Any]) -> None:
+        named(view, ESCAPES, "b\x9bb")
+        view.update(resigned="O", **WON)
+
+    game.proxy.replace(game.game, changed(resign))
     game.proxy.stall("/events")
 
     with in_terminal("join", game.address, "--color", "never", env=home(tmp_path)) as session:
@@ -337,13 +332,17 @@ def test_names_in_a_game_are_escaped(game: HostedGame, tmp_path: Path) -> None:
 
 
 def test_the_opponents_name_is_escaped(game: HostedGame, tmp_path: Path) -> None:
-    """For a player: whom they play, and whose turn it is."""
-    change = history(*JOINED, events.PlayerJoined(O, "frank"), events.GameReady())
-    game.proxy.replace("/join", changed(lambda seat: change(seat["game"])))
+    """For a player: whom they play, whose turn it is, and who joins; half a character is one, too."""
+    game.proxy.replace("/join", changed(lambda seat: named(seat["game"], f"{ESCAPES}\ud800", "frank")))
 
     with game.terminal(tmp_path) as session:
-        session.expect(f"You play O against {SHOWN}.")
-        session.expect(f"Waiting for {SHOWN}.")
+        session.expect(f"You play O against {SHOWN}\\ud800.")
+        session.expect(f"Waiting for {SHOWN}\\ud800.")
+        game.place(5)
+        session.expect(f"{SHOWN}\\ud800 takes 5.")
+        joined = encode(events.PlayerJoined(X, f"{ESCAPES}again"))
+        game.proxy.send_message(_event(9, joined) + _position(9))
+        session.expect(f"{SHOWN}again plays X.")
     assert is_clean(session.output)
 
 
@@ -354,9 +353,33 @@ def _event(version: int, event: object) -> bytes:
     return f"id: {version}\ndata: {json.dumps(event)}\n\n".encode()
 
 
-def _joined(name: str) -> bytes:
-    return _event(9, {"schema": 1, "event": "playerJoined", "mark": "X", "name": name})
+def _position(at: int, **changes: object) -> bytes:
+    """Return the position of a game in which bob has moved to 5, as a message."""
+    result = {"winner": None, "resigned": None, "over": False}
+    position = {"version": at, "first": "X", "moves": [4], **result, **changes}
+    return f"event: position\ndata: {json.dumps(position)}\n\n".encode()
 
+
+PING = b"event: ping\ndata: {}\n\n"
+COUNTED = _event(9, encode(events.GamePlacedCount(1)))
+LINE = [0, 3, 1, 4, 2]
+POSITIONS: dict[str, dict[str, object]] = {
+    "no first mark": {"first": None},
+    "no moves": {"moves": None},
+    "true for a cell": {"moves": [True]},
+    "a cell that no board has": {"moves": [9]},
+    "a taken cell": {"moves": [4, 4]},
+    "a move after the end": {"moves": [*LINE, 5], **WON},
+    "an endless game": {"moves": [*range(9)] * 1000},
+    "a win without a line": WON,
+    "a line without a win": {"moves": LINE},
+    "a win of the loser": {"moves": LINE, "winner": "O", "over": True},
+    "an end without a result": {"over": True},
+    "a resignation without an end": {"resigned": "O"},
+    "a resignation after the end": {"moves": LINE, **WON, "resigned": "O"},
+    "an unknown winner": {"winner": ESCAPES, "over": True},
+    "a version in words": {"version": "nine"},
+}
 
 BAD_STREAMS: dict[str, bytes] = {
     "half an object": b"id: 9\ndata: {\n\n",
@@ -368,20 +391,18 @@ BAD_STREAMS: dict[str, bytes] = {
     "a bad version": b"id: \x1b[2J\ndata: {}\n\n",
     "an endless line": b"data: " + b"a" * 200_000,
     "an endless message": b"data: aaaaaaaa\n" * 20_000,
-    "a taken cell": _event(9, encode(events.PlayerPlacedToken(1, 1, O))),
     "an unknown mark": _event(
         9, {"schema": 1, "event": "playerPlacedToken", "row": 0, "column": 0, "mark": "Z"}
     ),
-    "a win without a line": _event(9, encode(events.GameWon(O)))
-    + _event(10, encode(events.GameCompleted())),
-    "an end without a result": _event(9, encode(events.GameCompleted())),
-    "a third player": _joined("eve"),
-    "a name with escapes": _joined(ESCAPES),
-    "a second beginning": _event(9, encode(events.GameCreated())),
-    "a command without an end": b"".join(
-        _event(9 + more, encode(events.GamePlacedCount(1))) for more in range(4)
-    )
-    + _event(13, encode(events.GameWon(O))),
+    "events and no position": COUNTED + PING,
+    "more events than a game has": b"".join(
+        _event(at, encode(events.GamePlacedCount(1))) for at in range(9, 4100)
+    ),
+    "a position behind its events": COUNTED + _position(8),
+    "a position before its events": _position(9),
+    "half a position": b"event: position\ndata: {\n\n",
+    "a list for a position": b"event: position\ndata: []\n\n",
+    **{name: COUNTED + _position(9, **change) for name, change in POSITIONS.items()},
     "a list for a room": b"event: room\ndata: []\n\n",
     "a room with a bad offer": b'event: room\ndata: {"offer": 1}\n\n',
 }

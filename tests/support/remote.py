@@ -172,7 +172,7 @@ class HostedGame(Seat):
             created = client.create(kind, name="bob")
         super().__init__(server.client(created["secrets"]["X"]), created["id"])
         self.server = server
-        self.invite = created["invite"]
+        self.invite: str = created["invite"]
         self.proxy = AnswerProxy((server.host, server.port), tls)
 
     def __enter__(self) -> Self:

@@ -15,18 +15,23 @@ from random import random
 from threading import Event as Flag, Thread
 from typing import TypeAlias
 
-from noughts.cli.remote.client import BadResponse, Client, StreamMessage, TimedOut, Unreachable
-from noughts.cli.remote.messages import RoomState, read_event, read_room
+from noughts.cli.remote.client import BadResponse, Client, TimedOut, Unreachable
+from noughts.cli.remote.messages import RoomState, read_event, read_position, read_room
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event
+from noughts.core.game import Game
 from noughts.core.value import Value
-from noughts.threads import start_thread
+from noughts.system import start_thread
 
 INBOX_UPDATES = 100
 """How many updates an inbox holds; a server that sends more is read more slowly."""
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.2, 4.0
 STABLE_AFTER_SECONDS = 5.0
 """A stream that lasted this long starts again with the first retry pause."""
+MAX_EVENTS = 4_000
+"""More than the longest game has."""
+
+NO_POSITION = "the server does not say what the game is after a move: it may be older than this noughts"
 
 
 class Call(Value):
@@ -38,17 +43,16 @@ class Call(Value):
     secret: str | None = None
 
 
-class GameEvent(Value):
-    """The next event of the game, and the game's version with it."""
+class GameChanged(Value):
+    """The game at a version, without its players, and the events since the last update."""
 
     version: int
-    event: Event
+    game: Game
+    events: tuple[Event, ...]
 
 
 class RoomChanged(Value):
     room: RoomState
-    is_first: bool
-    """Whether it is the first on its connection, so that the change may be an old one."""
 
 
 class Disconnected(Value):
@@ -69,7 +73,7 @@ class Failed(Value):
     error: NoughtsError
 
 
-Update: TypeAlias = GameEvent | RoomChanged | Disconnected | Reconnected | Replied | Failed
+Update: TypeAlias = GameChanged | RoomChanged | Disconnected | Reconnected | Replied | Failed
 Sender: TypeAlias = "PendingCall | GameStream"
 
 
@@ -133,7 +137,7 @@ class PendingCall:
 
 
 class GameStream:
-    """Puts the events of a game after a version into the inbox, until it is closed."""
+    """Puts what happens in a game after a version into the inbox, until it is closed."""
 
     def __init__(self, client: Client, game: str, after: int, secret: str | None, inbox: Inbox) -> None:
         self._client = client
@@ -171,31 +175,43 @@ class GameStream:
             self._closed.wait(_retry_pause(self._tries, failure))
 
     def _read(self) -> None:
-        is_first = True
-        for message in self._client.stream(self._game, self._after, self._secret, self._opened):
+        """Read a connection: events count when the position after them is here, and rooms wait for it."""
+        version, events, has_position = self._after, list[Event](), False
+        room: RoomChanged | None = None
+        for message in self._client.stream(self._game, version, self._secret, self._opened):
             if self._closed.is_set():
                 return
-            if message.event == "room":
-                self._put(RoomChanged(read_room(message.data), is_first))
-                is_first = False
-            elif message.event == "message":
-                self._put(self._next_event(message))
+            match message.event:
+                case "message":
+                    version, has_position = version + 1, False
+                    if message.id != str(version):
+                        raise BadResponse("the stream skips an event")
+                    events.append(read_event(message.data))
+                case "position":
+                    game, has_position = read_position(message.data, version), True
+                    self._put_game(GameChanged(version, game, tuple(events)))
+                    events.clear()
+                case "room":
+                    room = RoomChanged(read_room(message.data))
+            if has_position and room:
+                self._put(room)
+                room = None
+            if not has_position and (message.event == "ping" or len(events) > MAX_EVENTS):
+                raise BadResponse(NO_POSITION)
 
-    def _next_event(self, message: StreamMessage) -> GameEvent:
-        version = self._after + 1
-        if message.id != str(version):
-            raise BadResponse("the stream skips an event")
-        self._after = version
-        self._tries = 0  # there is progress, however often the connection breaks
-        return GameEvent(version, read_event(message.data))
+    def _put_game(self, update: GameChanged) -> None:
+        self._after = update.version
+        if update.events:
+            self._tries = 0  # there is progress, however often the connection breaks
+        if self._is_reported:
+            self._is_reported = False
+            self._put(Reconnected())
+        self._put(update)
 
     def _opened(self, disconnect: Callable[[], None]) -> None:
         self._disconnect = disconnect
         if self._closed.is_set():  # closed while it was connecting
             disconnect()
-        if self._is_reported:
-            self._is_reported = False
-            self._put(Reconnected())
 
     def _put(self, update: Update) -> None:
         if not self._closed.is_set():

@@ -1,7 +1,8 @@
 """A game on a server, played or watched in this terminal.
 
 The server decides. Input is checked here first, so that most mistakes are answered at once; then it is
-sent with the version that the player saw, and with a key that makes it count once.
+sent with the version that the player saw, and with a key that makes it count once. Only the stream moves
+the game on: a command is complete when the stream has reached the version of its answer.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from noughts.cli.question import (
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
-from noughts.cli.remote.client import Client, RequestRefused
-from noughts.cli.remote.messages import GameSnapshot, RoomState
+from noughts.cli.remote.client import BadResponse, Client, RequestRefused
+from noughts.cli.remote.messages import GameSnapshot
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
 from noughts.cli.remote.view import GameView
 from noughts.cli.screen import Screen
@@ -41,6 +42,11 @@ from noughts.text.describe import shown_name
 
 _STALE_CODES = "staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"
 """Refusals of commands that were allowed in the game the player saw."""
+LATE_SECONDS = 3.0
+"""If the stream is silent and behind an answer for this long, the game is read again.
+
+A server notices within two seconds what another process has committed.
+"""
 
 
 class JoinedGame(Value):
@@ -75,8 +81,6 @@ class RemoteGame:
         self._poller = poller
         self._seats = seats
         self._pending: PendingCall | None = None
-        self._is_room_newer = False
-        """Whether the room came by the stream since then, and so is newer than the answer."""
         self._disconnected: set[Sender] = set()
 
     def play(self, joined: JoinedGame) -> None:
@@ -109,6 +113,8 @@ class RemoteGame:
         self._view = GameView(self._prompt, joined.snapshot, joined.mark)
         self._must_reload = self._has_reloaded = False
         self._wants_rematch = False
+        self._answered = 0
+        """The version of the last answer, which the stream has to reach."""
         self._last_wait: tuple[str, Game] | None = None
         self._open_stream()
 
@@ -169,13 +175,22 @@ class RemoteGame:
 
     # Input and updates
 
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a command is not complete."""
+        return self._pending is not None or self._view.version < self._answered
+
     def _wait(self) -> None:
-        """Handle the next update or line; a line from a pipe waits for the answer to the one before."""
+        """Handle the next update or line; a line from a pipe waits until the one before is complete."""
         keyboard = self._typed.sources
-        accepts_lines = not self._pending or bool(self._disconnected) or self._screen.interactive
+        accepts_lines = not self._is_busy or bool(self._disconnected) or self._screen.interactive
         has_line = accepts_lines and (bool(self._typed) or self._typed.has_ended)
+        needs_stream = self._is_busy and not (self._pending or self._disconnected)
+        seconds = 0 if has_line else LATE_SECONDS if needs_stream else None
         self._screen.flush()
-        ready = self._poller.wait([self._inbox.readable, *keyboard], 0 if has_line else None)
+        ready = self._poller.wait([self._inbox.readable, *keyboard], seconds)
+        if needs_stream and not (ready or has_line):
+            self._reload_once(BadResponse(background.NO_POSITION))
         if self._inbox.readable in ready:
             for sender, update in self._inbox.take():
                 self._handle(sender, update)
@@ -208,10 +223,13 @@ class RemoteGame:
                 self._disconnected.add(sender)
             case background.Reconnected():
                 self._note_reconnected(sender)
-            case background.GameEvent(version, event):
-                self._view.apply(version, event)
-            case background.RoomChanged(room, is_first):
-                self._update_room(room, is_first=is_first)
+            case background.GameChanged():
+                self._has_reloaded = False
+                self._view.update_game(update)
+            case background.RoomChanged(room):
+                self._view.update_room(room)
+                if room.offer is None and room.next_game is None and not self._pending:
+                    self._wants_rematch = False
             case background.Replied(answer) if isinstance(sender, PendingCall):
                 self._note_reconnected(sender)
                 self._handle_answer(sender.call.kind, answer)
@@ -225,18 +243,12 @@ class RemoteGame:
             if not self._disconnected:
                 self._prompt.say(self._text("remote.reconnected"))
 
-    def _update_room(self, room: RoomState, *, is_first: bool) -> None:
-        self._has_reloaded = False
-        self._is_room_newer = True
-        self._view.update_room(room, is_first=is_first)
-        if room.offer is None and room.next_game is None and not self._pending:
-            self._wants_rematch = False
-
     def _handle_answer(self, kind: str, answer: Mapping[str, object]) -> None:
         self._pending = None
         match kind:
             case "reload":
                 self._close_stream()
+                self._answered = 0
                 self._view.reset(messages.read_snapshot(answer))
                 self._open_stream()
             case "follow":
@@ -248,38 +260,33 @@ class RemoteGame:
                 self._seats.save(address, SavedSeat(random_id(), seat.secret))
                 self._enter_next(JoinedGame(address, seat.snapshot, seat.mark, seat.secret))
             case _:
-                self._apply_result(kind, messages.read_result(answer))
-
-    def _apply_result(self, kind: str, result: messages.CommandResult) -> None:
-        first = result.version - len(result.events) + 1
-        if first > self._view.version + 1:  # the stream still owes us the events before
-            self._must_reload = True
-            return
-        for version, event in enumerate(result.events, first):
-            self._view.apply(version, event)
-        if not self._is_room_newer:
-            self._view.room = self._view.room.replace(offer=result.offer)
-        if kind == "undo" and result.offer and self._mark:
-            self._view.note_request()
-            self._prompt.say(self._text("remote.asked", player=self._view.name(self._mark.other)))
+                result = messages.read_result(answer)
+                self._answered = result.version
+                if kind == "undo" and result.offer and self._mark:
+                    other = self._view.name(self._mark.other)
+                    self._prompt.say(self._text("remote.asked", player=other))
 
     def _handle_failure(self, sender: Sender, error: NoughtsError) -> None:
         """Reload the game if it has moved on; raise anything that ends it."""
+        code = error.code if isinstance(error, RequestRefused) else None
         if isinstance(sender, GameStream):
-            # A server restored from a backup is behind us; but reloading twice would not help.
-            is_behind = isinstance(error, RequestRefused) and error.code == "staleVersion"
-            if not is_behind or self._has_reloaded:
+            if code != "staleVersion":
                 raise error
-            self._has_reloaded = self._must_reload = True
+            self._reload_once(error)  # a server restored from a backup is behind us
             return
         self._pending = None
-        code = error.code if isinstance(error, RequestRefused) else None
         if code in (None, "notFound") or sender.call.kind in ("reload", "follow"):
             raise error
         self._wants_rematch = False
         is_stale = code in _STALE_CODES
         self._prompt.say(self._text("game.moved_on") if is_stale else sentence(str(error)))
         self._must_reload = True
+
+    def _reload_once(self, error: NoughtsError) -> None:
+        """Read the game again; raise the error if that was done, and the stream has still not gone on."""
+        if self._has_reloaded:
+            raise error
+        self._has_reloaded = self._must_reload = True
 
     def _continue(self) -> None:
         """Reload the game, or go to the next one, if it is time for that."""
@@ -299,7 +306,7 @@ class RemoteGame:
 
     def _ask(self) -> None:
         """Ask the player, or say once whom the game waits for."""
-        is_busy = bool(self._pending or self._disconnected)
+        is_busy = self._is_busy or bool(self._disconnected)
         question = None if is_busy else self._view.question()
         if self._wants_rematch and self._view.game.is_over:
             question = None
@@ -328,7 +335,7 @@ class RemoteGame:
                 self._prompt.reply(self._screen.text("watching"), game)
             elif self._disconnected:
                 self._prompt.reply(self._text("remote.disconnected"), game)
-            elif self._pending:
+            elif self._is_busy:
                 self._prompt.reply(self._text("remote.wait_for_server"), game)
             elif game.is_over:
                 self._answer_again(words)
@@ -341,6 +348,7 @@ class RemoteGame:
         game = self._view.game
         seen: dict[str, object] = {"version": self._view.version, "mark": str(mark)}
         if self._view.has_to_answer and words in (*YES_WORDS, *NO_WORDS):
+            self._view.room = self._view.room.replace(offer=None)
             self._send("answer", "/take-back/answer", {"accept": words in YES_WORDS})
         elif words == "resign":
             self._send("resign", "/resign", seen)
@@ -375,5 +383,4 @@ class RemoteGame:
         """Send a request about this game; its key stays the same when it is repeated."""
         keyed = None if body is None else {**body, "key": random_id()}
         call = Call(kind, f"/games/{self._joined.address.game}{path}", keyed, self._joined.secret)
-        self._is_room_newer = False
         self._pending = PendingCall(self._client, call, self._inbox)

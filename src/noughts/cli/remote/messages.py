@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from noughts.cli.remote.client import BadResponse
-from noughts.core.board import Mark
+from noughts.core.board import Board, Mark, check_cell
 from noughts.core.codec import decode, read_json
-from noughts.core.errors import RecordError, printable
+from noughts.core.errors import NoughtsError, RecordError, printable
 from noughts.core.events import Event
-from noughts.core.game import Game, replay
+from noughts.core.game import Game
+from noughts.core.player import Player
 from noughts.core.value import Value
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -19,6 +20,7 @@ _MAX_NUMBER = 1_000_000_000
 
 
 class SeatStatus(Value):
+    name: str | None
     is_taken: bool
     is_present: bool
     is_bot: bool
@@ -60,7 +62,6 @@ class GrantedSeat(Value):
 
 class CommandResult(Value):
     version: int
-    events: tuple[Event, ...]
     offer: PendingOffer | None
 
 
@@ -70,23 +71,35 @@ class ListedGame(Value):
 
 
 def read_event(text: str) -> Event:
-    return _event(_json(text))
+    try:
+        return decode(_json(text))
+    except RecordError as error:
+        raise BadResponse(f"the server sent an invalid event: {error}") from error
 
 
 def read_room(text: str) -> RoomState:
     return _room(_json(text))
 
 
+def read_position(text: str, version: int) -> Game:
+    """Read the game at a version, without its players."""
+    position = _dict(_json(text), "position")
+    if _number(position, "version") != version:
+        raise BadResponse("the server's position is not the one after its events")
+    return _game(position)
+
+
 def read_snapshot(answer: Mapping[str, object]) -> GameSnapshot:
-    try:
-        history = [_event(item) for item in _list(answer, "events")]
-        if len(history) != _number(answer, "version"):
-            raise BadResponse("the server's version of the game is not its number of events")
-        game = replay(history)
-    except RecordError as error:
-        raise BadResponse(f"the server sent an impossible game: {error}") from error
+    room = _room(answer.get("room"))
+    players = [Player.recorded(seat.name, mark) for mark, seat in room.seats.items() if seat.name]
     our_marks = tuple(_mark(item) for item in _list(answer, "you"))
-    return GameSnapshot(len(history), game, _room(answer.get("room")), our_marks)
+    return GameSnapshot(_number(answer, "version"), seated(_game(answer), players), room, our_marks)
+
+
+def seated(game: Game, players: Iterable[Player]) -> Game:
+    """Return a game with its players; it is ready when there are two."""
+    known = {player.mark: player for player in players}
+    return game.replace(players=tuple(known.values()), is_ready=len(known) == len(Mark))
 
 
 def read_granted_seat(answer: Mapping[str, object]) -> GrantedSeat:
@@ -100,8 +113,7 @@ def read_granted_seat(answer: Mapping[str, object]) -> GrantedSeat:
 
 
 def read_result(answer: Mapping[str, object]) -> CommandResult:
-    events = tuple(_event(item) for item in _list(answer, "events"))
-    return CommandResult(_number(answer, "version"), events, _offer(answer.get("offer")))
+    return CommandResult(_number(answer, "version"), _offer(answer.get("offer")))
 
 
 def read_open_games(answer: Mapping[str, object]) -> list[ListedGame]:
@@ -127,11 +139,21 @@ def _json(text: str) -> object:
         raise BadResponse("the stream has a message that is not JSON") from None
 
 
-def _event(value: object) -> Event:
+def _game(written: Mapping[str, object]) -> Game:
+    """Read a game without its players; its result has to follow from its moves and the resignation."""
+    first, resigned = _mark(written.get("first")), _mark_or_none(written, "resigned")
+    cells = _list(written, "moves")
     try:
-        return decode(value)
-    except RecordError as error:
-        raise BadResponse(f"the server sent an invalid event: {error}") from error
+        moves = tuple(map(check_cell, cells))
+        board = Board.from_moves(moves, first)
+    except NoughtsError as error:
+        raise BadResponse(f"the server sent an impossible game: {error}") from error
+    winner = resigned.other if resigned else board.winner
+    is_over = board.is_over or resigned is not None
+    result = _mark_or_none(written, "winner"), written.get("over")
+    if result != (winner, is_over) or (resigned and board.is_over):
+        raise BadResponse("the server sent an impossible game: its result is not that of its moves")
+    return Game(board, moves, winner=winner, resigned=resigned, is_over=is_over)
 
 
 def _room(value: object) -> RoomState:
@@ -149,8 +171,9 @@ def _room(value: object) -> RoomState:
 
 def _seat(value: object) -> SeatStatus:
     seat = _dict(value, "two seats")
+    name = None if seat.get("name") is None else _name(seat, "name")
     is_bot = seat.get("bot") is not None
-    return SeatStatus(seat.get("taken") is True, seat.get("present") is True, is_bot)
+    return SeatStatus(name, seat.get("taken") is True, seat.get("present") is True, is_bot)
 
 
 def _offer(value: object) -> PendingOffer | None:
@@ -166,6 +189,10 @@ def _mark(value: object) -> Mark:
     if value not in ("X", "O"):
         raise BadResponse("the server sent a mark that is neither X nor O")
     return Mark(value)
+
+
+def _mark_or_none(answer: Mapping[str, object], name: str) -> Mark | None:
+    return None if answer.get(name) is None else _mark(answer.get(name))
 
 
 def _number(answer: Mapping[str, object], name: str) -> int:
