@@ -1,4 +1,4 @@
-"""One and two processes on PostgreSQL, and one on SQLite, on all cores."""
+"""One and two processes on PostgreSQL, on all cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 from benchmarks.report import report
 from benchmarks.stores import postgres
 from benchmarks.web.rounds import median
-from benchmarks.web.servers import Shape
+from benchmarks.web.servers import Shape, sharing
 
 if TYPE_CHECKING:
     from benchmarks.web.rounds import Bench
@@ -22,35 +22,29 @@ SHAPE = Shape(200, 5)
 
 
 def processes(bench: Bench) -> None:
-    """Report how much a second process adds, and what PostgreSQL costs."""
+    """Report how much a second process adds on these cores; `cores.py` has the figures of sixteen."""
     with postgres() as database:
         url = database("noughts")
         postmaster = _postmaster(url)
         rounds = bench.rounds(
-            two=partial(_play, bench, "PostgreSQL, two processes", url, 2, postmaster),
-            one=partial(_play, bench, "PostgreSQL, one process", url, 1, postmaster),
-            sqlite=partial(_play, bench, "SQLite, one process, all cores", "", 1, 0),
+            two=partial(_play, bench, url, 2, postmaster), one=partial(_play, bench, url, 1, postmaster)
         )
-    for name, other, what, aim in (
-        ("two", "one", "two processes on PostgreSQL against one", 1.0),
-        ("two", "sqlite", "two processes on PostgreSQL against one on SQLite", None),
-    ):
-        rates = median(rounds[name], "rate"), median(rounds[other], "rate")
-        busy = " + ".join(f"{median(rounds[name], key):.0%}" for key in ("server", "database", "client"))
-        figure = f"{rates[0] / rates[1]:.2f} × ({rates[0]:,.0f} against {rates[1]:,.0f} a second)"
-        report(
-            f"accepted moves, {what}",
-            f"{figure}; CPU of servers + PostgreSQL + load {busy}",
-            f"≥ {aim:.1f} ×" if aim else "-",
-            reached=rates[0] >= aim * rates[1] if aim else None,
-        )
+    rates = median(rounds["two"], "rate"), median(rounds["one"], "rate")
+    busy = " + ".join(f"{median(rounds['two'], key):.0%}" for key in ("server", "database", "client"))
+    report(
+        "accepted moves, two processes on PostgreSQL and one port against one",
+        f"{rates[0] / rates[1]:.2f} × ({rates[0]:,.0f} against {rates[1]:,.0f} a second); "
+        f"CPU of servers + PostgreSQL + load {busy}",
+        "-",
+        reached=None,
+    )
 
 
-def _play(bench: Bench, what: str, url: str, workers: int, database: int) -> Figures:
+def _play(bench: Bench, url: str, workers: int, database: int) -> Figures:
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
-        command = bench.command(url or f"sqlite:{folder}/games", workers)
-        figures = bench.played(command, SHAPE, Path(folder) / "plan", pin=False, database=database)
-    return bench.keep(what, SHAPE, figures)
+        start = partial(sharing, url, workers, bench.log)
+        figures = bench.played(start, SHAPE, Path(folder) / "plan", pin=False, database=database)
+    return bench.keep(f"PostgreSQL, processes: {workers}", SHAPE, figures)
 
 
 def _postmaster(url: str) -> int:

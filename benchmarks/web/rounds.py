@@ -8,6 +8,7 @@ import statistics
 import tempfile
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,8 +17,9 @@ from benchmarks.web.servers import NO_LIMITS, load, peer_load, peer_serving, pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-    from benchmarks.web.servers import Figures, Shape
+    from benchmarks.web.servers import Figures, Serving, Shape
 
 ROUNDS = 3
 COMMITS = 2_000
@@ -52,14 +54,15 @@ class Bench:
 
     def ours(self, shape: Shape, *, is_cold: bool = False) -> Figures:
         """Play on a new server of ours: durable, on SQLite, one process on one core."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+        with self._new_folder() as folder:
             command = pinned(0, self.command(f"sqlite:{folder}/games"))
-            figures = self.played(command, shape, Path(folder) / "plan", is_cold=is_cold)
+            start = partial(serving, command, self.log, **NO_LIMITS)
+            figures = self.played(start, shape, Path(folder) / "plan", is_cold=is_cold)
         return self.keep(f"noughts{', cold' * is_cold}", shape, figures)
 
     def peer(self, kind: str, shape: Shape) -> Figures:
         """Play on a new server of the peer's, with its games in memory or in files."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+        with self._new_folder() as folder:
             command = peer_serving(self._modules, kind, Path(folder))
             with serving(command, self.log, NODE_ENV="production") as server:
                 figures = peer_load(self._modules, server, shape)
@@ -68,7 +71,7 @@ class Bench:
     def disk(self) -> Figures:
         """Commit small rows to SQLite, as durably as the store does."""
         took = []
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+        with self._new_folder() as folder:
             connection = sqlite3.connect(f"{folder}/rows", isolation_level=None)
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -83,7 +86,7 @@ class Bench:
 
     def played(
         self,
-        command: list[str],
+        start: Callable[[], AbstractContextManager[Serving]],
         shape: Shape,
         plan: Path,
         *,
@@ -93,17 +96,21 @@ class Bench:
     ) -> Figures:
         """Create games on a server of ours and play them; after a restart if they must be cold."""
         with ExitStack() as servers:
-            server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
+            server = servers.enter_context(start())
             created = load("load", "create", server.port, plan, shape.matches, shape.games, pin=pin)
             if is_cold:
                 servers.close()
-                server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
+                server = servers.enter_context(start())
             figures = load("load", "play", server.port, plan, server.pid, shape.think, database, pin=pin)
         return created | figures
 
-    def command(self, store: str, workers: int = 1) -> list[str]:
+    def command(self, store: str) -> list[str]:
         """Return the command that serves the games of a store."""
-        return [self.noughts, "serve", "--port", "0", "--store", store, "--workers", f"{workers}"]
+        return [self.noughts, "serve", "--port", "0", "--store", store]
+
+    def _new_folder(self) -> tempfile.TemporaryDirectory[str]:
+        """Return a folder for one run; the peer may still write while it is removed."""
+        return tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True)
 
     def keep(self, what: str, shape: Shape, figures: Figures) -> Figures:
         """Keep a run for `print_runs`."""
@@ -123,7 +130,7 @@ class Bench:
             busy = ", ".join(f"{figures.get(key, 0):.0%}" for key in ("server", "client", "database"))
             print(
                 f"| {name} | {figures['moves']:,.0f} | {figures['rate']:,.0f} |"
-                f" {figures['rate'] / figures['server']:,.0f} | {late} | {busy} |"
+                f" {figures['rate'] / (figures['server'] or 1):,.0f} | {late} | {busy} |"
                 f" {figures['created']:,.0f} | {figures['memory'] / 1e6:.0f} MB |"
             )
 
@@ -138,22 +145,23 @@ def report_ratio(
 ) -> None:
     """Report the median of the rounds' ratios of ours to the peer's.
 
-    A limit above one is a minimum, one below a maximum.
+    A limit of one or more is a minimum, one below a maximum.
     """
     ours, peer = (rounds.get(name, []) for name in names)
-    bound = "-" if limit is None else f"≥ {limit:g} ×" if limit > 1 else f"≤ 1/{1 / limit:g}"
+    bound = "-" if limit is None else f"≥ {limit:g} ×" if limit >= 1 else f"≤ 1/{1 / limit:g}"
     show = _SHOWN[key]
     if not peer:
         report(what, f"{show(median(ours, key))}; peer absent", bound, reached=None)
         return
     ratio = statistics.median(one[key] / other[key] for one, other in zip(ours, peer, strict=True))
     figure = f"{ratio:.2f} × ({show(median(ours, key))} against {show(median(peer, key))})"
-    reached = None if limit is None else ratio >= limit if limit > 1 else ratio <= limit
+    reached = None if limit is None else ratio >= limit if limit >= 1 else ratio <= limit
     report(what, figure, bound, reached=reached)
 
 
 _SHOWN: dict[str, Callable[[float], str]] = {
     "rate": lambda rate: f"{rate:,.0f} a second",
+    "p50": lambda late: f"{late * 1e3:.2f} ms",
     "p99": lambda late: f"{late * 1e3:.2f} ms",
     "pair": lambda size: f"{size / 1e3:.0f} kB",
     "idle_pair": lambda size: f"{size / 1e3:.0f} kB",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from urllib.request import urlopen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,11 +27,12 @@ NO_LIMITS = {
         "WRONG_SECRETS_PER_MINUTE",
         "MOVES_PER_MINUTE",
         "STREAMS_PER_ADDRESS",
-        "CONNECTIONS_PER_ADDRESS",
     )
 }
 """All load comes from one address."""
 
+HOST = "127.0.0.1"
+_READY_TRIES = 300
 _READY_LINE = "Serving on http://127.0.0.1:"
 _LOAD_TIMEOUT_SECONDS = 600
 
@@ -77,12 +81,37 @@ def serving(command: Sequence[str], log: Path, **environment: str) -> Iterator[S
             else:
                 raise RuntimeError(f"{command} ended before it was ready: see {log}")
         finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+            _end(process)
+
+
+@contextmanager
+def sharing(store: str, workers: int, log: Path) -> Iterator[Serving]:
+    """Run several processes of ours on one port, by `uvicorn --workers`."""
+    with socket.create_server((HOST, 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "--factory", "noughts.web:create_app", "--no-access-log"]
+    command += ["--log-level", "warning", "--timeout-graceful-shutdown", "5"]
+    command += ["--port", f"{port}", "--workers", f"{workers}"]
+    environment = {**os.environ, **NO_LIMITS, "NOUGHTS_STORE": store, "NOUGHTS_LOG": "warning"}
+    with log.open("a") as logged, subprocess.Popen(command, stderr=logged, env=environment) as process:
+        try:
+            for _ in range(_READY_TRIES):
+                time.sleep(0.1)
+                with suppress(OSError), urlopen(f"http://{HOST}:{port}/api/v1/ready"):
+                    break
+            time.sleep(workers)  # until the others are ready, too
+            yield Serving(port, process.pid)
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
 
 
 def peer_serving(modules: Path, kind: str, folder: Path) -> list[str]:

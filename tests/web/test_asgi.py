@@ -1,10 +1,10 @@
-"""The application under other servers, and mounted in another application."""
+"""The application under stock servers, mounted in another application, and as ASGI asks for it."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -21,28 +21,22 @@ import pytest
 
 from noughts import open_store
 from noughts.web import create_app
-from noughts.web.asgi import MAX_QUEUED, AsgiApp
+from noughts.web.app import BODY_SECONDS, Application
 from noughts.web.assets import load
+from noughts.web.problems import InvalidSetting
+from noughts.web.request import MAX_BODY_BYTES
+from noughts.web.settings import GONE
 from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
+from support.web.fake_clock import in_fake_time, turns, wait
 from support.web.serving import UNLIMITED, Client, wait_until
 
 SERVERS = {
-    "uvicorn": ["uvicorn", "--factory", "noughts.web:create_app", "--port", "{port}"],
-    "hypercorn": ["hypercorn", "noughts.web:create_app()", "--bind", "127.0.0.1:{port}"],
-    "granian": [
-        *("granian", "--interface", "asgi", "--factory", "noughts.web:create_app"),
-        *("--port", "{port}"),
-    ],
-    "mounted": [
-        "uvicorn",
-        "support.web.mounted_app:application",
-        "--app-dir",
-        "tests",
-        "--port",
-        "{port}",
-    ],
+    "uvicorn": "uvicorn --factory noughts.web:create_app --port {port}",
+    "hypercorn": "hypercorn noughts.web:create_app() --bind 127.0.0.1:{port}",
+    "mounted": "uvicorn support.web.mounted_app:application --app-dir tests --port {port}",
 }
+HEADERS = [(b"host", b"x"), (b"content-type", b"application/json")]
 
 
 class Address:
@@ -63,11 +57,9 @@ def running(name: str, store: str) -> Iterator[Address]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [part.format(port=port) for part in SERVERS[name]]
-    env = environment(**UNLIMITED, NOUGHTS_STORE=store)
     with subprocess.Popen(
-        [sys.executable, "-m", *command],
-        env=env,
+        [sys.executable, "-m", *SERVERS[name].format(port=port).split()],
+        env=environment(**UNLIMITED, NOUGHTS_STORE=store),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
@@ -87,122 +79,14 @@ def running(name: str, store: str) -> Iterator[Address]:
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < until and process.poll() is None:
-        line = HTTPConnection("127.0.0.1", port, timeout=1)
-        try:
-            line.request("GET", "/")
-            line.getresponse()
-        except OSError:
-            continue
-        else:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
-        finally:
-            line.close()
     raise AssertionError("the server does not answer")
-
-
-class Call:
-    """A call of the application, and everything it sends."""
-
-    def __init__(self, app: AsgiApp, kind: str = "http", prefix: str = "", **scope: Any) -> None:
-        self._received: asyncio.Queue[dict[str, object]] = asyncio.Queue()
-        self.sent: list[Any] = []
-        defaults = {"method": "GET", "query_string": b"", "headers": [(b"host", b"x")], "client": None}
-        whole = {"type": kind, "root_path": prefix, **defaults, **scope}
-        self.task = asyncio.ensure_future(app(whole, self._received.get, self._send))
-
-    async def _send(self, message: Any) -> None:
-        self.sent.append(message)
-
-    def receive(self, kind: str, **more: object) -> None:
-        self._received.put_nowait({"type": kind, **more})
-
-
-async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> dict[str, Any]:
-    """Return the start of the response to a request."""
-    call = Call(app, path=scope.get("prefix", "") + path, **scope)
-    call.receive("http.request", body=body)
-    await asyncio.wait_for(call.task, DEADLINE_SECONDS)
-    start: dict[str, Any] = call.sent[0]
-    return start
-
-
-async def test_a_store_that_cannot_be_opened_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With every request; no thread is left over."""
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("NOUGHTS_STORE", f"sqlite:{tmp_path}/file/games.sqlite")
-
-    app, before = create_app(), threading.active_count()
-    for _ in range(5):
-        assert (await answer(app, "/api/v1/health"))["status"] == 503
-    wait_until(lambda: threading.active_count() <= before)
-    (tmp_path / "file").unlink()
-    assert (await answer(app, "/api/v1/ready"))["status"] == 200
-
-
-def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUGHTS_STORE", "memory:")
-    app = create_app()
-
-    async def live() -> None:
-        lifespan = Call(app, "lifespan")
-        lifespan.receive("lifespan.startup")
-        assert (await answer(app, "/api/v1/ready"))["status"] == 200
-        lifespan.receive("lifespan.shutdown")
-        await asyncio.wait_for(lifespan.task, DEADLINE_SECONDS)
-        assert [message["type"] for message in lifespan.sent] == [
-            "lifespan.startup.complete",
-            "lifespan.shutdown.complete",
-        ]
-
-    asyncio.run(live())
-    asyncio.run(live())
-
-
-async def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUGHTS_STORE", "memory:")
-    start = await answer(
-        create_app(),
-        "/api/v1/games",
-        b'{"opponent":"friend"}',
-        method="POST",
-        headers=[(b"host", b"x"), (b"content-type", b"application/json")],
-        prefix='/my games/"\r\nx: y',
-    )
-    assert start["status"] == 201
-    headers = dict(start["headers"])
-    assert headers[b"location"].startswith(b"/my%20games/%22%0D%0Ax%3A%20y/api/v1/games/")
-    assert b"Path=" + headers[b"location"] + b";" in headers[b"set-cookie"]
-
-
-async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its queue is bounded."""
-    monkeypatch.setenv("NOUGHTS_STORE", "memory:")
-
-    app = create_app()
-    headers = [(b"host", b"x"), (b"content-type", b"application/json")]
-    created = Call(app, method="POST", headers=headers, path="/api/v1/games")
-    created.receive("http.request", body=b'{"opponent":"self"}')
-    await asyncio.wait_for(created.task, DEADLINE_SECONDS)
-    game = json.loads(created.sent[1]["body"])["id"]
-    slow = Call(app, path=f"/api/v1/games/{game}/events")
-    slow.receive("http.request", body=b"")
-    while not slow.sent:
-        await asyncio.sleep(0)
-    opened = await app._app()  # noqa: SLF001 - to send more than a game would
-    live = opened.games.known(game)
-    assert live
-    (stream,) = live.streams
-    for _ in range(MAX_QUEUED + 2):
-        stream.send(b"event: ping\ndata: {}\n\n")
-    await asyncio.wait_for(slow.task, DEADLINE_SECONDS)
-    assert not live.streams
-    assert slow.sent[-1].get("more_body") in (None, True)
 
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
+    """Also without a lifespan and below a prefix: so it is, if another application has mounted ours."""
     store = f"sqlite:{tmp_path / 'games.sqlite'}"
     with running(name, store) as address, Client(address) as ann, Client(address) as bob:  # type: ignore[arg-type]  # as far as a client needs it
         ann.prefix = bob.prefix = "/games/of/ours" if name == "mounted" else ""
@@ -216,9 +100,165 @@ def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
                 version = 5 + 3 * turn
                 stream.wait_version(version)
                 assert (ann, bob)[turn % 2].move(seat["id"], cell, version).status == 200
-            stream.wait_version(22)
-            assert [message.data["event"] for message in stream.events][-1] == "gameCompleted"
-        assert bob.read(seat["id"])["winner"] == "X"
+            stream.wait(lambda now: now.positions[-1]["winner"] == "X")
         page = ann.get("//")
         assert page.status == 200
         assert f'src="{ann.prefix}/static/{load().version}/page.js"'.encode() in page.body
+
+
+class Call:
+    """A call of the application, and everything it sends."""
+
+    def __init__(self, app: Application, kind: str = "http", prefix: str = "", **scope: Any) -> None:
+        self._received: asyncio.Queue[dict[str, object]] = asyncio.Queue()
+        self.sent: list[Any] = []
+        defaults = {"method": "GET", "query_string": b"", "headers": HEADERS, "client": None}
+        whole = {"type": kind, "root_path": prefix, **defaults, **scope}
+        self.task = asyncio.ensure_future(app(whole, self._received.get, self._send))
+
+    async def _send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    def receive(self, kind: str, **more: object) -> None:
+        self._received.put_nowait({"type": kind, **more})
+
+
+async def answer(app: Application, path: str, body: bytes = b"", **scope: Any) -> dict[str, Any]:
+    """Return the start of the response to a request."""
+    call = Call(app, path=scope.get("prefix", "") + path, **scope)
+    call.receive("http.request", body=body)
+    await call.task
+    start: dict[str, Any] = call.sent[0]
+    return start
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Application:
+    monkeypatch.setenv("NOUGHTS_STORE", "memory:")
+    monkeypatch.setenv("NOUGHTS_PROXY", "10.0.0.0/8")
+    monkeypatch.setenv("NOUGHTS_CREATES_PER_MINUTE", "1")
+    return create_app()
+
+
+async def test_a_store_that_cannot_be_opened_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every request; no thread is left over."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NOUGHTS_STORE", f"sqlite:{tmp_path}/file/games.sqlite")
+    app, before = create_app(), threading.active_count()
+    for _ in range(5):
+        assert (await answer(app, "/api/v1/health"))["status"] == 503
+    wait_until(lambda: threading.active_count() <= before)
+    (tmp_path / "file").unlink()
+    assert (await answer(app, "/api/v1/ready"))["status"] == 200
+    await app.close()
+
+
+def test_an_application_can_be_started_again(app: Application) -> None:
+    async def live() -> None:
+        lifespan = Call(app, "lifespan")
+        lifespan.receive("lifespan.startup")
+        assert (await answer(app, "/api/v1/ready"))["status"] == 200
+        lifespan.receive("lifespan.shutdown")
+        await lifespan.task
+        kinds = [message["type"] for message in lifespan.sent]
+        assert kinds == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+    asyncio.run(live())
+    asyncio.run(live())
+
+
+async def test_a_prefix_is_quoted(app: Application) -> None:
+    body, prefix = b'{"opponent":"friend"}', '/my games/"\r\nx: y'
+    start = await answer(app, "/api/v1/games", body, method="POST", prefix=prefix)
+    headers = dict(start["headers"])
+    assert headers[b"location"].startswith(b"/my%20games/%22%0D%0Ax%3A%20y/api/v1/games/")
+    assert b"Path=" + headers[b"location"] + b";" in headers[b"set-cookie"]
+    await app.close()
+
+
+async def test_a_header_that_comes_in_several_parts_is_one(app: Application) -> None:
+    """A proxy may add one of its own; HTTP/2 cuts cookies apart."""
+    start: dict[str, Any] = {}
+    for named, status in ((b"192.0.2.1", 201), (b"192.0.2.1", 429), (b"192.0.2.2", 201)):
+        headers = [*HEADERS, (b"x-forwarded-for", named), (b"x-forwarded-for", b"10.0.0.2")]
+        start = await answer(
+            app, "/api/v1/games", b'{"opponent":"self"}',
+            method="POST", headers=headers, client=("10.0.0.1", 1),
+        )  # fmt: skip
+        assert start["status"] == status
+    cookie = dict(start["headers"])[b"set-cookie"].split(b";")[0]
+    path = dict(start["headers"])[b"location"].decode()
+    call = Call(app, path=path, headers=[*HEADERS, (b"cookie", cookie), (b"cookie", b"a=b")])
+    call.receive("http.request")
+    await call.task
+    assert b'"you":["O"]' in call.sent[1]["body"]
+    await app.close()
+
+
+SLOW = [b'{"opponent":', b'"self"']
+
+
+@pytest.mark.parametrize(
+    ("parts", "seconds", "status"),
+    [
+        (SLOW, BODY_SECONDS - 2, None),
+        (SLOW, BODY_SECONDS + 2, 408),
+        ([b" " * MAX_BODY_BYTES, b" "], 0, 413),
+        ([None], 0, 400),  # it was cut off
+    ],
+)
+@in_fake_time
+async def test_a_body_that_comes_too_slowly_or_is_too_long_is_refused(
+    app: Application, parts: list[bytes | None], seconds: float, status: int | None
+) -> None:
+    await app.open()
+    call = Call(app, path="/api/v1/games", method="POST")
+    for part in parts:
+        if part is None:
+            call.receive("http.disconnect")
+        else:
+            call.receive("http.request", body=part, more_body=True)
+        await turns()
+        await wait(int(seconds / len(parts)))
+    assert [message["status"] for message in call.sent[:1]] == ([status] if status else [])
+    call.receive("http.request", body=b"}")
+    await call.task
+    assert call.sent[0]["status"] == (status or 201)
+    await app.close()
+
+
+async def test_a_websocket_is_closed(app: Application) -> None:
+    call = Call(app, "websocket", path="/")
+    await call.task
+    assert call.sent == [{"type": "websocket.close", "code": 1000}]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        *((name, "0", f"is not a setting any more: {instead}") for name, instead in GONE.items()),
+        *(
+            ("MOST_STREAMS", text, "must be a number of at least 0")
+            for text in ("-1", "many", "1.5", "٣")
+        ),
+        *(
+            ("PROXY", text, "must be addresses or networks such as")
+            for text in ("here", "10.0.0.1/8", "1,,x")
+        ),
+        *(
+            ("ORIGIN", text, "must be like https://")
+            for text in ("x", "https://a/b", "ftp://a", "https://")
+        ),
+        ("LOG", "loud", "must be one of debug, info"),
+        ("LOG_FORMAT", "xml", "must be one of auto, plain"),
+        ("BOTS", "tiger", "must be NAME=FILE"),
+    ],
+)
+def test_a_setting_that_went_or_makes_no_sense_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(f"NOUGHTS_{name}", value)
+    with pytest.raises(InvalidSetting, match=rf"NOUGHTS_{name}\b.* {re.escape(words)}"):
+        create_app()

@@ -7,34 +7,28 @@ that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from itertools import count
-from random import Random
-from typing import TypeVar
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 import pytest
 
-from noughts import Cell, Mark, open_store
 from noughts.bots.errors import BadPolicy
-from noughts.core.game import PlaceToken
-from noughts.service import random_id
+from noughts.bots.policy import Policy
+from noughts.store.base import Change, StoredGame
 from noughts.store.errors import StoreUnavailable
-from noughts.web.bots import BotTurns, Roster
-from noughts.web.game import LiveGame
-from noughts.web.games import Games
+from noughts.store.memory import Database
+from noughts.web.app import App
+from noughts.web.bots import MAX_REST_SECONDS
 from noughts.web.logging import JsonLines
-from noughts.web.metrics import Metrics
-from noughts.web.room import Room, RoomSeat
-from noughts.web.writer import GATHER_SECONDS, Writer
-from support.deadlines import DEADLINE_SECONDS
 from support.lab_games import first_free
-from support.web.apps import ImmediateThreads, beginning, make_world, open_app
-from support.web.fake_clock import run, skip
+from support.web.apps import ImmediateThreads, create, get, memory_store, move, open_app, post, start
+from support.web.fake_clock import in_fake_time, skip, turns, wait
 
 Found = TypeVar("Found")
 
-LOOP_TURNS = 20
-"""More turns of the loop than a move takes."""
+SAVED: Mapping[str, Policy] = {"first": first_free}
 
 FAILURES: dict[str, Callable[[], Exception]] = {
     "a policy fails": lambda: BadPolicy("a policy fails in '_________': no idea"),
@@ -43,154 +37,159 @@ FAILURES: dict[str, Callable[[], Exception]] = {
 }
 
 
-class Process:
-    """The games and bots of a process in which only turns of the loop take time."""
+class Thinking(ImmediateThreads):
+    """Asks bots, who fail first."""
 
-    def __init__(self, failures: Iterable[Exception] = ()) -> None:
+    def __init__(self, failures: Iterable[Exception]) -> None:
+        super().__init__()
         self.asked = 0
         """How often a bot was asked for a move."""
         self._failures = iter(failures)
-        store = open_store("memory:")
-        self._threads = ImmediateThreads()
-        world = make_world(store, self._threads, self)
-        self.games = Games(world, Writer(store.record, self._threads))
-        roster = Roster({"first": first_free}, Random(1))
-        self.bots = BotTurns(self.games, roster, Metrics())
-        self.games.on_change = self.bots.start
 
     def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
+        if "choose_or_resign" not in work.__code__.co_names:  # it looks whether the bot exists
+            return ImmediateThreads().run(work)
         self.asked += 1
+        return super().run(lambda: self.fail(work))
+
+    def fail(self, work: Callable[[], Found]) -> Found:
         for failure in self._failures:
-            failed: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
-            failed.set_exception(failure)
-            return failed
-        return self._threads.run(work)
-
-    async def game(self, bot: str = "first") -> LiveGame:
-        return await create(self.games, bot)
-
-    async def settle(self) -> None:
-        for _ in range(LOOP_TURNS):
-            skip(GATHER_SECONDS)  # crowded commits wait so long
-            await asyncio.sleep(0)
-
-    async def check(self, seconds: int) -> None:
-        for _ in range(seconds):
-            skip(1)
-            await self.bots.check()
-            await self.settle()
+            raise failure
+        return work()
 
 
-async def create(games: Games, bot: str) -> LiveGame:
-    """Create a game between a person (X) and a bot (O), which starts."""
-    names = ("Ann", f"bot:{bot}")
-    room = Room(X=RoomSeat(), O=RoomSeat(bot=bot), created=0, names=names, first="O")
-    return await games.create(random_id(), room, beginning(Mark.O, *names), "create")
+@asynccontextmanager
+async def opened(
+    failures: Iterable[Exception] = (),
+    database: Database | None = None,
+    saved: Mapping[str, Policy] = SAVED,
+    *,
+    is_store: bool = False,
+) -> AsyncIterator[tuple[App, Thinking]]:
+    """Open an application whose bots fail, or whose store does when it commits a bot's move."""
+    store = memory_store(database, is_shared=True)
+    thinking, failing = Thinking(() if is_store else failures), Thinking(failures)
+    commit = store._commit  # noqa: SLF001 - it fails
+
+    def fail(batch: Sequence[Change]) -> None:
+        if is_store and batch[0].after.entries[-1].key.startswith("bot-"):
+            failing.fail(lambda: commit(batch))
+        else:
+            commit(batch)
+
+    store._commit = fail  # type: ignore[method-assign]  # noqa: SLF001 - as above
+    async with open_app(store, thinking=thinking, policies=saved) as app:
+        yield app, thinking
 
 
+async def against_bot(app: App, bot: str = "first") -> Any:
+    """Create a game against a bot that starts."""
+    return await create(app, "bot", bot=bot, first="O")
+
+
+def moves(app: App, seat: Any) -> list[int]:
+    stored = app.games.store.read(seat["id"])
+    assert stored
+    return [*stored.game.moves]
+
+
+@pytest.mark.parametrize("what", ["moves", "take-back"])
 @pytest.mark.parametrize("loop_turns", range(10))
-def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
-    """The person moves some loop turns after the bot's move was recorded."""
+@in_fake_time
+async def test_a_bot_answers_what_comes_at_any_moment(loop_turns: int, what: str) -> None:
+    """The person moves, or takes that back, some turns of the loop after the bot's move was recorded."""
+    async with opened() as (app, _):
+        begun: list[asyncio.Task[Any]] = []
+        on_change = app.games.on_change
+        seen = 1 if what == "moves" else 3
 
-    async def play() -> list[Cell]:
-        process = Process()
-        moved: list[asyncio.Task[object]] = []
-
-        async def move(live: LiveGame) -> None:
+        async def act(stored: StoredGame) -> None:
             for _ in range(loop_turns):
                 await asyncio.sleep(0)
-            command = PlaceToken(Mark.X, live.game.board.free_cells[0])
-            await process.games.command(live, command, version=live.version, key="ann")
+            body: dict[str, Any] = {"version": stored.version, "key": "act"}
+            if what == "moves":
+                body["cell"] = stored.game.board.free_cells[0]
+            assert (await post(app, seat, what, **body)).status == 200
 
-        def on_change(live: LiveGame) -> None:
-            process.bots.start(live)
-            if len(live.game.moves) == 1:
-                moved.append(asyncio.ensure_future(move(live)))
+        def look(stored: StoredGame) -> None:
+            on_change(stored)
+            if len(stored.game.moves) == seen and not begun:
+                begun.append(start(act(stored)))
 
-        process.games.on_change = on_change
-        live = await process.game()
-        await process.settle()
-        await asyncio.gather(*moved)
-        return list(live.game.moves)
-
-    assert run(play) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("failure", FAILURES)
-def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCaptureFixture) -> None:
-    """It moves a second later, and the failure is logged."""
-
-    async def play() -> tuple[list[Cell], list[Cell]]:
-        process = Process([FAILURES[failure]()])
-        live = await process.game()
-        await process.settle()
-        before = list(live.game.moves)
-        await process.check(1)
-        return before, list(live.game.moves)
-
-    assert run(play) == ([], [0])
-    (logged,) = caplog.records
-    assert logged.__dict__["data"]["policy"] == "first"
-    assert str(FAILURES[failure]()) in JsonLines().format(logged)
+        app.games.on_change = look
+        seat = await against_bot(app)
+        await turns()
+        if what == "take-back":
+            stored = app.games.known(seat["id"])
+            assert stored
+            await move(app, seat, 1, stored.version)
+            await turns()
+        await asyncio.gather(*begun)
+        await turns()
+        assert begun
+        assert moves(app, seat) == ([0, 1, 2] if what == "moves" else [0])
 
 
 @pytest.mark.parametrize("failure", [*FAILURES, "the bot is not offered any more"])
-def test_a_bot_that_always_fails_is_asked_now_and_then(
+@in_fake_time
+async def test_a_bot_that_fails_is_asked_again_and_rests_longer_each_time(
     failure: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After a minute, every four seconds; a bot that is not offered is logged once."""
-    make = FAILURES.get(failure)
-
-    async def play() -> tuple[int, int]:
-        process = Process(make() for _ in count()) if make else Process()
-        await process.game("first" if make else "nonesuch")
-        await process.check(60)
-        before = process.asked
-        await process.check(100)
-        return before, process.asked
-
-    before, after = run(play)
-    assert 15 <= before <= 18
-    assert after - before == 25
-    assert len(caplog.records) == (after if make else 1)
-
-
-@pytest.mark.parametrize("failures", [1, 50])
-def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> None:
-    async def play() -> tuple[list[Cell], list[Cell]]:
-        process = Process(RuntimeError("out of order") for _ in range(failures))
-        live = await process.game()
-        while process.asked < failures:
-            await process.check(1)
-        before = list(live.game.moves)
-        process.bots.start(live)
-        await process.settle()
-        return before, list(live.game.moves)
-
-    assert run(play) == ([], [0])
+    """At most ten seconds. An outage, and a bot that is not offered, are logged once."""
+    database, make = Database(), FAILURES.get(failure)
+    async with opened(database=database) as (app, _):
+        seat = await create(app, "bot", bot="first")
+    is_away = failure == "the store is away"
+    failures = [make() for _ in range(9)] if make else []
+    saved = SAVED if make else {}
+    async with opened(failures, database, saved, is_store=is_away) as (app, thinking):
+        assert (await move(app, seat, 4, 5)).status == 200
+        at, asked = 0, list[int]()
+        for seconds in range(60):
+            await turns()
+            if thinking.asked > len(asked):
+                asked.append(seconds - at)
+                at = seconds
+            skip(1)
+        assert asked == [0, 1, 2, 4, 8, *[int(MAX_REST_SECONDS)] * 4]
+        assert moves(app, seat) == [4]
+        await wait(int(MAX_REST_SECONDS))
+        assert moves(app, seat) == ([4, 0] if make else [4])
+    logged = [JsonLines().format(record) for record in caplog.records if record.levelname != "INFO"]
+    assert len(logged) == (9 if make and not is_away else 1)
+    assert not make or str(make()) in logged[0]
 
 
-@pytest.mark.parametrize("games", [1, 600])
-def test_a_missed_turn_is_found_by_the_check(games: int, caplog: pytest.LogCaptureFixture) -> None:
-    async def play() -> list[list[Cell]]:
-        process = Process()
-        process.games.on_change = lambda _live: None
-        held = [await process.game() for _ in range(games)]
-        await process.settle()
-        assert not any(live.game.moves for live in held)
-        await process.check(1)
-        return [list(live.game.moves) for live in held]
-
-    assert run(play) == [[0]] * games
-    assert [record.__dict__["data"]["problem"] for record in caplog.records] == [
-        "its turn was missed"
-    ] * games
+@in_fake_time
+async def test_a_bot_moves_as_soon_as_somebody_looks_at_the_game() -> None:
+    """Whoever had to let it move is gone."""
+    database = Database()
+    async with opened([RuntimeError("out of order")], database) as (app, _):
+        seat = await against_bot(app)
+        await turns()
+    async with opened(database=database) as (app, thinking):
+        await wait(60)
+        assert not thinking.asked
+        assert (await get(app, f"/games/{seat['id']}")).status == 200
+        await turns()
+        assert moves(app, seat) == [0]
 
 
-async def test_a_server_checks_by_itself() -> None:
-    async with open_app() as app:
-        moved = asyncio.Event()
-        app.games.on_change = lambda live: moved.set() if live.game.moves else None
-        live = await create(app.games, "random")
-        await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
-        assert len(list(live.game.moves)) == 1
+@in_fake_time
+async def test_a_bot_that_is_asked_at_two_processes_moves_once() -> None:
+    """One answer wins, and the other is stale."""
+    database = Database()
+    async with opened(database=database) as (here, one), opened(database=database) as (there, other):
+        one.hold()
+        other.hold()
+        seat = await against_bot(here)
+        assert (await get(there, f"/games/{seat['id']}")).status == 200
+        await turns()
+        assert [one.asked, other.asked] == [1, 1]
+        one.release()
+        other.release()
+        await turns()
+        body = json.loads((await get(there, f"/games/{seat['id']}")).body)
+        assert body["moves"] == moves(here, seat) == [0]
+        assert here.metrics.moves + there.metrics.moves == 1
+        assert len(here.bots) + len(there.bots) == 0

@@ -1,6 +1,7 @@
-"""Raw hostile HTTP: it is refused, and the server keeps working.
+"""Raw and strange HTTP: it is refused or answered, and the server goes on.
 
-`tests/torture/test_web_hostile_requests.py` sends many more, with random changes.
+`tests/torture/test_web_hostile_requests.py` sends many more, with random changes. What a server's port
+needs besides, such as limits on heads, is a proxy's (`tests/torture/test_nginx.py`).
 """
 
 from __future__ import annotations
@@ -9,70 +10,46 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from random import Random
 
 import pytest
 
 from support.deadlines import DEADLINE_SECONDS
-from support.length import short_or_long
+from support.proxy import RESET
 from support.web.serving import Client, Server
 
-ROUNDS = short_or_long(300, 20_000)
-HOST = b"Host: x\r\n"
-END = HOST + b"\r\n"
+END = b"Host: x\r\n\r\n"
 CREATE = b'{"opponent":"self"}'
-POST = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+POST = b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 SIZED = POST + b"Content-Length: %d\r\n\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
-HEALTH = b"GET /api/v1/health HTTP/1.1\r\n" + HOST
+HEALTH = b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n"
 GOOD, LAST = HEALTH + b"\r\n", HEALTH + b"Connection: close\r\n\r\n"
 
-# Not valid requests: each gets a 4xx answer.
+# These are no requests: the server refuses them before the application sees anything.
 INVALID_REQUESTS = {
     "rubbish": b"\x00\xff\x16\x03\x01 rubbish\r\n\r\n",
     "the beginning of TLS": bytes.fromhex("16030100c8010000c40303") + bytes(190),
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "an unknown method": b"FETCH / HTTP/1.1\r\n" + END,
-    "a small method": b"get / HTTP/1.1\r\n" + END,
     "HTTP/9.9": b"GET / HTTP/9.9\r\n\r\n",
-    "HTTP/1.1.1": b"GET / HTTP/1.1.1\r\n\r\n",
     "a space in the path": b"GET /a b HTTP/1.1\r\n" + END,
-    "a control character in the path": b"GET /\x01 HTTP/1.1\r\n" + END,
     "a bare path": b"GET games HTTP/1.1\r\n" + END,
     "a nul in a header": b"GET / HTTP/1.1\r\nHost: a\x00b\r\n\r\n",
-    "a header without a name": b"GET / HTTP/1.1\r\n: x\r\n\r\n",
     "a header without a colon": b"GET / HTTP/1.1\r\nHost\r\n\r\n",
     "a space before the colon": b"POST / HTTP/1.1\r\nContent-Length : 3\r\n\r\nabc",
     "a folded header": b"GET / HTTP/1.1\r\nHost: x\r\n y\r\n\r\n",
-    "a bare return": b"GET / HTTP/1.1\rHost: x\r\r",
-    "a negative length": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-    "a length that is none": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: 1x\r\n\r\n",
-    "a length with a plus": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
-    "two lengths": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-    "a length without end": b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n",
+    "a negative length": b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    "a length with a plus": b"POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
+    "two lengths": b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     "a length and chunks": POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunks that are none": CHUNKED + b"zz\r\n\r\n",
-    "a chunk without end": CHUNKED + b"ffffffffffffffffff\r\n",
-    "a chunk longer than it says": CHUNKED + b"2\r\nabcdef\r\n0\r\n\r\n",
     "an encoding nobody knows": POST + b"Transfer-Encoding: chunked, nonesuch\r\n\r\n",
-    "letters that are no ASCII in the path": b"GET /\xc3\xa9 HTTP/1.1\r\n" + END,
-    "a long head": b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
-    "many headers": b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000 + b"\r\n",
-    "a long path": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n" + END,
-    "a long query": b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\n" + END,
-    "a long name of a header": b"GET / HTTP/1.1\r\n" + b"a" * 20_000 + b": b\r\n\r\n",
-    "a head that never ends": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
-    "a path that never ends": b"GET /" + b"a" * 100_000,
-    "a method that never ends": b"G" * 100_000,
+    "a name that is no ASCII": b"GET /\xc3\xa9 HTTP/1.1\r\n" + END,
 }
 
-# Valid but unusual requests, with the expected status.
-UNUSUAL_REQUESTS = {
+# Requests, with the status that they get.
+STRANGE_REQUESTS = {
     "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + END, 200),
-    "no version": (b"GET /api/v1/health\r\n\r\n", 200),
-    "HTTP/0.9": (b"GET /api/v1/health HTTP/0.9\r\n\r\n", 200),
     "a star": (b"OPTIONS * HTTP/1.1\r\n" + END, 404),
-    "a proxy's": (b"CONNECT evil.example:443 HTTP/1.1\r\n" + END, 400),
     "two slashes": (b"GET //api/v1/health HTTP/1.1\r\n" + END, 404),
     "dots": (b"GET /static/../../../../etc/passwd HTTP/1.1\r\n" + END, 404),
     "hidden dots": (b"GET /static/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n" + END, 404),
@@ -87,10 +64,8 @@ UNUSUAL_REQUESTS = {
     "a long id": (b"GET /api/v1/games/" + b"a" * 10_000 + b" HTTP/1.1\r\n" + END, 404),
     "a slash at the end": (b"GET /api/v1/health/ HTTP/1.1\r\n" + END, 404),
     "a fragment": (b"GET /api/v1/health#x HTTP/1.1\r\n" + END, 200),
-    "no host": (b"GET /api/v1/health HTTP/1.1\r\n\r\n", 400),
     "HTTP/1.0": (b"GET /api/v1/health HTTP/1.0\r\n\r\n", 200),
-    "two hosts": (b"GET /api/v1/health HTTP/1.1\r\n" + HOST * 2 + b"\r\n", 400),
-    "a length with a space after it": (POST + b"Content-Length: 19 \r\n\r\n" + CREATE, 201),
+    "many headers": (HEALTH + b"a: b\r\n" * 5000 + b"\r\n", 200),
     "a websocket": (
         HEALTH
         + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -105,28 +80,21 @@ UNUSUAL_REQUESTS = {
     "a body where none is needed": (HEALTH + b"Content-Length: 3\r\n\r\nabc", 200),
     "an expectation": (POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}", 400),
     "an expectation nobody knows": (HEALTH + b"Expect: the unexpected\r\n\r\n", 200),
-    "a good body in chunks": (
-        CHUNKED
-        + b"5\r\n"
-        + CREATE[:5]
-        + b"\r\n%x;extra=1\r\n" % len(CREATE[5:])
-        + CREATE[5:]
-        + b"\r\n0\r\nTrailer: x\r\n\r\n",
+    "a body in chunks": (
+        CHUNKED + b"5\r\n" + CREATE[:5] + b"\r\n%x;x=1\r\n" % len(CREATE[5:]) + CREATE[5:] + b"\r\n0\r\n"
+        b"Trailer: x\r\n\r\n",
         201,
     ),
     "a body too large in chunks": (
         CHUNKED + (b"400\r\n" + b" " * 1024 + b"\r\n") * 6 + b"0\r\n\r\n",
         413,
     ),
-    "a length too large": (POST + b"Content-Length: 999999999999\r\n\r\n", 413),
     "a moves route with slashes": (
         POST.replace(b"/games ", b"/games/a/b/c/moves ")
         + b'Content-Length: 34\r\n\r\n{"cell":4,"version":5,"key":"abc"}',
         404,
     ),
 }
-
-_STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
 
 
 @pytest.fixture(autouse=True)
@@ -138,67 +106,42 @@ def alive(server: Server) -> Iterator[None]:
         assert before.get("/health").status == 200
         with server.client() as after:
             assert after.get("/ready").status == 200
+    assert b"Traceback" not in server.log()
 
 
 @pytest.mark.parametrize("what", INVALID_REQUESTS)
 def test_invalid_requests_are_refused(server: Server, what: str) -> None:
-    said = _exchange(server, INVALID_REQUESTS[what])
-    status, headers, body = _parts(said)
-    assert status in (400, 413, 431)
-    assert b"content-type: application/problem+json" in headers
-    assert b'"code":' in body
-    assert b"x-content-type-options: nosniff" in headers
+    assert _statuses(_exchange(server, INVALID_REQUESTS[what])) == [400]
 
 
-@pytest.mark.parametrize("what", UNUSUAL_REQUESTS)
+@pytest.mark.parametrize("what", STRANGE_REQUESTS)
 def test_strange_requests_are_answered(server: Server, what: str) -> None:
-    request, expected = UNUSUAL_REQUESTS[what]
+    request, expected = STRANGE_REQUESTS[what]
     said = _exchange(server, request, is_whole=lambda said: said.endswith(b"}"))
-    said = said.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
-    status, headers, _ = _parts(said)
+    *_, status = _statuses(said)
     assert status == expected
-    assert status < 400 or b"application/problem+json" in headers
+    assert status < 400 or b"application/problem+json" in said
 
 
 def test_requests_one_after_the_other_are_answered_in_order(server: Server) -> None:
     absent = b"GET /nonesuch HTTP/1.1\r\n" + END
-    wrong = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nabcde"
-    create = SIZED % len(CREATE)
-    requests = (GOOD + absent + wrong + create + CREATE) * 10 + LAST
+    wrong = b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde"
+    requests = (GOOD + absent + wrong + SIZED % len(CREATE) + CREATE) * 10 + LAST
     said = _exchange(server, requests, is_whole=lambda said: said.count(b"HTTP/1.1 ") == 41)
-    statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
-    assert statuses == [200, 404, 415, 201] * 10 + [200]
+    assert _statuses(said) == [200, 404, 415, 201] * 10 + [200]
 
 
 def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
     hidden = b"GET /nonesuch HTTP/1.1\r\n" + END
     outer = SIZED % len(hidden)
     said = _exchange(server, outer + hidden + LAST, is_whole=lambda said: b"HTTP/1.1 200 " in said)
-    assert re.findall(rb"HTTP/1\.1 (\d{3}) ", said) == [b"400", b"200"]
-
-
-def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
-    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
-        connection.sendall(GOOD)
-        answer = connection.recv(65536)
-        while not answer.endswith(b"}"):
-            answer += connection.recv(65536)
-        assert _STATUS.match(answer)
-
-        said = _send(
-            connection, b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000, lambda said: said.endswith(b"}")
-        )
-
-    status, headers, _ = _parts(said)
-    assert status == 431
-    assert b"application/problem+json" in headers
+    assert _statuses(said) == [400, 200]
 
 
 def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
-    request = SIZED % len(CREATE)
     with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for byte in request + CREATE:
+        for byte in SIZED % len(CREATE) + CREATE:
             connection.sendall(bytes([byte]))
         assert connection.recv(65536).startswith(b"HTTP/1.1 201 ")
 
@@ -211,34 +154,11 @@ def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None
     for _ in range(50):
         with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
             connection.sendall(beginning)
-            connection.setsockopt(
-                socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
-            )
-    assert b"Traceback" not in server.log()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
-@pytest.mark.torture
-def test_damaged_requests_are_never_answered_with_a_server_error(server: Server) -> None:
-    """Bytes are changed, left out or put in."""
-    random = Random(5)
-    whole = [request for request, _ in UNUSUAL_REQUESTS.values()]
-    whole += [request for request in INVALID_REQUESTS.values() if len(request) < 5000]
-    for _ in range(ROUNDS):
-        request = bytearray(random.choice(whole))
-        for _ in range(random.choice([1, 1, 2, 5, 20])):
-            place = random.randrange(len(request) + 1)
-            inserted = random.choice([b"\r\n", b"\x00", b" ", b"%", b":", b"\xff" * 9])
-            length, new = random.choice(
-                [(1, random.randbytes(1)), (0, inserted), (random.randrange(1, 9), b"")]
-            )
-            request[place : place + length] = new
-        said = _exchange(server, bytes(request))
-        statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
-        assert all(status < 500 for status in statuses), bytes(request)
-
-
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT"])
-def test_unsupported_methods_are_refused(server: Server, client: Client, method: str) -> None:
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
+def test_unsupported_methods_are_refused(client: Client, method: str) -> None:
     game = client.create("self")["id"]
     for path, allowed in (
         ("/games", {"GET", "HEAD", "POST"}),
@@ -246,14 +166,12 @@ def test_unsupported_methods_are_refused(server: Server, client: Client, method:
         (f"/games/{game}/moves", {"POST"}),
         (f"/games/{game}/join", {"POST"}),
         (f"/games/{game}/events", {"GET"}),
-        ("/analysis", {"GET", "HEAD"}),
         ("//", {"GET", "HEAD"}),
         ("//metrics", {"GET", "HEAD"}),
     ):
         refused = client.ask(method, path)
         assert (refused.status, refused.code) == (405, "methodNotAllowed"), path
         assert {*refused.headers["allow"].split(", ")} == allowed, path
-    assert server.is_running
 
 
 def test_head_has_the_headers_of_get(client: Client) -> None:
@@ -265,29 +183,19 @@ def test_head_has_the_headers_of_get(client: Client) -> None:
 
 
 def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
-    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
-        return _send(connection, request, is_whole)
-
-
-def _send(
-    connection: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None
-) -> bytes:
-    """Send bytes; return the response, up to its end or that of the connection."""
+    """Send bytes on a connection of their own; return what comes, until it is whole or over."""
     said = b""
-    with suppress(ConnectionError):  # what is refused early is not read to its end
+    with (
+        socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection,
+        suppress(ConnectionError),  # what is refused early is not read to its end
+    ):
         connection.sendall(request)
         if is_whole is None:
             connection.shutdown(socket.SHUT_WR)
-    with suppress(ConnectionError):
-        while more := connection.recv(65536):
+        while not (is_whole and is_whole(said)) and (more := connection.recv(65536)):
             said += more
-            if is_whole and is_whole(said):
-                break
     return said
 
 
-def _parts(said: bytes) -> tuple[int, bytes, bytes]:
-    head, _, body = said.partition(b"\r\n\r\n")
-    found = _STATUS.match(head)
-    assert found, said
-    return int(found[1]), head.lower(), body
+def _statuses(said: bytes) -> list[int]:
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said) if status != b"100"]

@@ -1,54 +1,98 @@
-"""Commands that are sent twice, late, or for an old version count once."""
+"""Commands that are sent twice, late, or for an old version count once; each is one commit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
-from support.web.matches import Match, Seat, at_once, one_player, two_players
+from noughts.store.base import Change
+from noughts.store.errors import StoreUnavailable
+from noughts.store.urls import open_store
+from support.web.apps import Process, ask, cluster, create, get, move, post
+from support.web.fake_clock import in_fake_time
+from support.web.matches import Match, Seat, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
 
-# Each with the cells that are played before it, and a command as a player sends it.
-COMMANDS: dict[str, tuple[tuple[int, ...], Callable[[Match, str], Answer]]] = {
-    "a move": ((), lambda match, key: match.X.move(4, 5, key)),
-    "the last move": ((0, 3, 1, 4), lambda match, key: match.X.move(2, 17, key)),
-    "resigning": ((), lambda match, key: match.X.resign(5, key)),
-    "accepting an offer": ((4,), lambda match, key: match.O.answer(accept=True, key=key)),
-    "declining an offer": ((4,), lambda match, key: match.O.answer(accept=False, key=key)),
+END = (0, 3, 1, 4, 2)
+
+# The cells that are played before, who asks or resigns then, and a command that is sent twice.
+COMMANDS: dict[str, tuple[tuple[int, ...], str, Callable[[Match, str], Answer]]] = {
+    "a move": ((), "", lambda match, key: match.X.move(4, 5, key)),
+    "the last move": ((0, 3, 1, 4), "", lambda match, key: match.X.move(2, 17, key)),
+    "resigning": ((), "", lambda match, key: match.X.resign(5, key)),
+    "asking to take back": ((4,), "", lambda match, key: match.X.take_back(8, key)),
+    "allowing that": ((4,), "ask", lambda match, key: match.O.answer(accept=True, key=key)),
+    "refusing that": ((4,), "ask", lambda match, key: match.O.answer(accept=False, key=key)),
+    "asking for a rematch": (END, "", lambda match, key: match.X.rematch(key)),
 }
 
 
+def revisions(server: Server) -> int:
+    """Return how many changes were recorded."""
+    with open_store(server.store, create=False) as store:
+        return sum(row[1] for row in store.rows())
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_same_command_again_gets_the_same_answer(server: Server, command: str) -> None:
-    cells, send = COMMANDS[command]
+def test_a_command_is_one_change_and_sent_again_gets_its_answer_without_another(
+    server: Server, command: str
+) -> None:
+    cells, event, send = COMMANDS[command]
     with two_players(server) as match:
         if cells:
             match.play(*cells)
-        if "offer" in command:
+        if event:
             match.X.take_back()
-        key = new_key()
+        key, before = new_key(), revisions(server)
         first, again = send(match, key), send(match, key)
-        assert first.status == 200
+        assert first.status in (200, 202)
         assert (again.status, again.body) == (first.status, first.body)
+        assert revisions(server) == before + 1
 
 
-def test_the_same_move_again_gets_the_same_answer_later(server: Server) -> None:
-    with two_players(server) as match:
-        key = new_key()
+@pytest.mark.parametrize(
+    ("opponent", "more"),
+    [("friend", {"mark": "random"}), ("lobby", {}), ("self", {"other": "Bob"}), ("bot", {"bot": "club"})],
+)
+def test_creating_and_joining_again_with_the_same_key_gives_the_same_seat(
+    server: Server, client: Client, opponent: str, more: dict[str, object]
+) -> None:
+    """Also when the game has gone on; another game with that key is refused."""
+    key, before = new_key(), revisions(server)
+    first, again = (client.create(opponent, name="Ann", key=key, **more) for _ in range(2))
+    assert again["id"] == first["id"]
+    assert (again["secrets"], again["invite"]) == (first["secrets"], first["invite"])
+    if opponent in ("friend", "lobby"):
+        joined, late = (client.join(first["id"], first["invite"], key=key) for _ in range(2))
+        assert joined == late
+        late = client.create(opponent, name="Ann", key=key, **more)
+        assert (late["id"], late["secrets"], late["invite"]) == (first["id"], first["secrets"], None)
+        assert revisions(server) == before + 2
+    refused = client.post("/games", {"opponent": opponent, "name": "Eve", "key": key, **more})
+    assert (refused.status, refused.code) == (409, "keyReused")
+    assert client.create(opponent, name="Ann", **more)["id"] != first["id"]
+
+
+def test_the_same_command_again_gets_the_same_answer_later(server: Server) -> None:
+    """Also a take-back without a question."""
+    with two_players(server) as match, one_player(server, "self") as both:
+        key, x = new_key(), Seat(both.client, both.game, "X")
         first = match.X.move(4, 5, key)
         match.play(0, 1, 2, 3)
-        again = match.X.move(4, 5, key)
-        assert (again.status, again.body) == (200, first.body)
-        assert match.now["moves"] == [4, 0, 1, 2, 3]
+        assert match.X.move(4, 5, key).body == first.body
+        x.move(4, 5)
+        taken = x.take_back(8, key)
+        x.move(0, 11)
+        assert (x.take_back(8, key).body, taken.status) == (taken.body, 200)
 
 
 def test_a_key_is_for_one_command(server: Server) -> None:
     with two_players(server) as match:
         key = new_key()
         match.X.move(4, 5, key)
-
         others = [
             match.X.move(0, 5, key),
             match.X.resign(8, key),
@@ -56,29 +100,17 @@ def test_a_key_is_for_one_command(server: Server) -> None:
             match.O.resign(8, key),
             match.O.take_back(8, key),
         ]
-
         assert [(other.status, other.code) for other in others] == [(409, "keyReused")] * len(others)
         assert match.now["version"] == 8
 
 
-def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
-    with one_player(server, "self") as both:
-        x = Seat(both.client, both.game, "X")
-        x.move(4, 5)
-        key = new_key()
-        first, again = x.take_back(8, key), x.take_back(8, key)
-        assert (first.status, first.body) == (again.status, again.body)
-        assert first.status == 200
-
-
-def test_asking_again_is_asking_once(server: Server) -> None:
+def test_asking_again_with_another_key_is_asking_once(server: Server) -> None:
     with two_players(server) as match:
         match.play(4)
-        key = new_key()
-        asked = [match.X.take_back(8, key), match.X.take_back(8, key), match.X.take_back(8)]
+        asked = [match.X.take_back(8), match.X.take_back(8)]
         match.X.resign()
-        wanted = [match.O.rematch(key), match.O.rematch(key), match.O.rematch()]
-        assert [answer.status for answer in asked + wanted] == [202] * 6
+        wanted = [match.O.rematch(), match.O.rematch()]
+        assert [answer.status for answer in asked + wanted] == [202] * 4
         assert match.room["next"] is None
 
 
@@ -90,86 +122,155 @@ def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
         assert match.O.move(4, 8, key).status == 200
 
 
-def test_a_command_for_an_earlier_position_is_refused(server: Server) -> None:
-    """The refusal has the current version."""
+@pytest.mark.parametrize("version", [5, 8, 12, 100, 2**31 - 1])
+def test_a_command_for_another_version_is_refused_with_the_current_one(
+    server: Server, version: int
+) -> None:
+    """But resigning works at an earlier one."""
     with two_players(server) as match:
         match.play(4, 0)
-        for refused in (match.X.move(1, 5), match.X.take_back(5)):
+        for refused in (match.X.move(1, version), match.X.take_back(version)):
             assert (refused.status, refused.code) == (409, "staleVersion")
             assert refused.json["version"] == 11
         assert match.now["version"] == 11
+        assert (match.X.resign(version).status == 200) is (version < 11)
 
 
-@pytest.mark.parametrize("version", [6, 100, 2**31 - 1])
-def test_a_command_for_a_version_that_does_not_exist_is_refused(server: Server, version: int) -> None:
-    with two_players(server) as match:
-        for refused in (match.X.move(1, version), match.X.take_back(version), match.X.resign(version)):
-            assert (refused.status, refused.code) == (409, "staleVersion")
-            assert refused.json["version"] == 5
-
-
-@pytest.mark.parametrize(
-    ("opponent", "more"),
-    [("friend", {"mark": "random"}), ("lobby", {}), ("self", {"other": "Bob"}), ("bot", {"bot": "club"})],
+BAD_KEYS = (
+    "",
+    "a" * 65,
+    "a b" * 6,
+    "ä" * 16,
+    "a" * 16 + "\n",
+    "\x00" * 16,
+    "a.b" * 6,
+    5,
+    None,
+    ["a" * 16],
 )
-def test_creating_again_with_the_same_key_gives_the_same_seat(
-    client: Client, opponent: str, more: dict[str, object]
-) -> None:
-    """Also when the game has gone on."""
-    key = new_key()
-    first, again = (client.create(opponent, name="Ann", key=key, **more) for _ in range(2))
-
-    assert again["id"] == first["id"] != client.create(opponent, name="Ann", **more)["id"]
-    assert (again["secrets"], again["invite"]) == (first["secrets"], first["invite"])
-    assert again["game"]["version"] >= first["game"]["version"]
-
-    if first["game"]["room"]["seats"]["O"]["taken"] and first["game"]["room"]["seats"]["X"]["taken"]:
-        return
-    client.join(first["id"], first["invite"])
-    late = client.create(opponent, name="Ann", key=key, **more)
-    assert (late["id"], late["secrets"], late["invite"]) == (first["id"], first["secrets"], None)
 
 
-def test_another_game_with_the_same_key_is_refused(client: Client) -> None:
-    key = new_key()
-    client.create("bot", bot="club", key=key)
-    refused = client.post("/games", {"opponent": "bot", "bot": "perfect", "key": key, "secret": True})
-    assert (refused.status, refused.code) == (409, "keyReused")
-
-
-@pytest.mark.parametrize("key", ["", "a" * 15, "a" * 65, "a b" * 8, 5, ["a" * 16]])
-def test_a_key_that_could_be_guessed_is_refused(client: Client, key: object) -> None:
-    """It gives access to a seat."""
-    refused = client.post("/games", {"opponent": "self", "key": key})
-    assert (refused.status, refused.code) == (400, "badRequest")
-
-
-def test_resigning_works_at_an_old_version(server: Server) -> None:
-    with two_players(server) as match:
-        match.play(4, 0)
-        assert match.X.resign(5).status == 200
-
-
-def test_duplicates_at_the_same_time_are_one_command(server: Server) -> None:
-    with two_players(server) as match:
-        key = new_key()
-        clients = [server.client(match.X.client.secret) for _ in range(20)]
-        answers = at_once(*(partial(client.move, match.game, 4, 5, key) for client in clients))
-        for client in clients:
-            client.close()
-        assert len({(answer.status, answer.body) for answer in answers}) == 1
-        assert match.now["version"] == 8
+@pytest.mark.parametrize("key", [*BAD_KEYS, "a" * 15])
+def test_an_invalid_key_is_refused(server: Server, key: object) -> None:
+    """One that gives access to a seat must be long, too; it need not be given for a new game."""
+    with one_player(server, "self") as both:
+        refused = [
+            both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key}),
+            both.client.post("/games", {"opponent": "self", "key": key}),
+            both.client.post(f"/games/{both.game}/join", {"key": key}),
+        ]
+        statuses = [answer.status for answer in refused]
+        assert statuses == [200 if key == "a" * 15 else 400, 201 if key is None else 400, 400]
 
 
 def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
     with one_player(server, "bot", bot="random") as person, person.follow() as stream:
-        answer = person.move(4, 5, "bot-8")
-        assert answer.status == 200
+        assert person.move(4, 5, "bot-8").status == 200
         stream.wait_version(9)
 
 
-@pytest.mark.parametrize("key", ["", "a" * 65, "a b", "ä", "a\n", "\x00", "a.b", 5, None, ["a"]])
-def test_an_invalid_key_is_refused(server: Server, key: object) -> None:
-    with one_player(server, "self") as both:
-        refused = both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key})
-        assert (refused.status, refused.code) == (400, "badRequest")
+# What is interrupted: a commit fails, and nobody knows whether it was recorded
+
+
+def fail(process: Process, *, is_recorded: bool, after: int = 0) -> None:
+    """Let one commit of a process fail, after some others."""
+    store, commit, left = process.store, process.store._commit, [None] * after  # noqa: SLF001 - it fails
+
+    def fail_once(batch: Sequence[Change]) -> None:
+        if left or is_recorded:
+            commit(batch)
+        if not left:
+            store._commit = commit  # type: ignore[method-assign]  # noqa: SLF001 - it works again
+            raise StoreUnavailable("the connection broke")
+        left.pop()
+
+    store._commit = fail_once  # type: ignore[method-assign]  # noqa: SLF001 - as above
+
+
+INTERRUPTED: dict[str, dict[str, Any]] = {
+    "moves": {"cell": 4, "version": 5, "key": "a"},
+    "resign": {"version": 5, "key": "a"},
+    "join": {"key": "k" * 16, "secret": True},
+}
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("what", INTERRUPTED)
+@in_fake_time
+async def test_a_command_whose_outcome_is_unknown_is_sent_again_and_answered_once(
+    what: str,
+    is_shared: bool,  # noqa: FBT001 - a parameter
+    is_recorded: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """Whoever reads the game meanwhile sees what is there; it may be sent to another process."""
+    async with cluster() as found:
+        here = await found.start(is_shared=is_shared)
+        there = await found.start() if is_shared else here
+        seat = await create(here.app, "lobby" if what == "join" else "self")
+        before = here.known(seat)
+        fail(here, is_recorded=is_recorded)
+        assert (await post(here.app, seat, what, **INTERRUPTED[what])).status == 503
+        seen = json.loads((await get(here.app, f"/games/{seat['id']}")).body)
+        assert (seen["version"] > before.version) is is_recorded
+        answers = [await post(one.app, seat, what, **INTERRUPTED[what]) for one in (there, here)]
+        assert [answer.status for answer in answers] == [200, 200]
+        assert answers[0].body == answers[1].body
+        assert here.known(seat).revision == before.revision + 1
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+@pytest.mark.parametrize("commits", [0, 1])
+@in_fake_time
+async def test_a_rematch_that_was_interrupted_is_completed_by_whoever_asks_again(
+    commits: int,
+    is_recorded: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """At any process; it is one game, with the score once."""
+    async with cluster() as found:
+        here, there = await found.start(), await found.start()
+        seat = await create(here.app, "lobby")
+        joined = json.loads((await post(here.app, seat, "join", key="k" * 16, secret=True)).body)
+        seat["secrets"] |= joined["secrets"]
+        await post(here.app, seat, "resign", version=5, key="r")
+        assert (await post(here.app, seat, "rematch", "O", key="o")).status == 202
+        fail(here, is_recorded=is_recorded, after=commits)
+        assert (await post(here.app, seat, "rematch", "X", key="x")).status == 503
+        is_done = commits == 1 and is_recorded
+        room = json.loads((await get(there.app, f"/games/{seat['id']}")).body)["room"]
+        assert room["offer"] == (None if is_done else {"kind": "rematch", "mark": "O"})
+        games = set()
+        for process, mark in ((there, "X"), (here, "O"), (there, "O"), (here, "X")):
+            answer = await post(process.app, seat, "rematch", mark, key=mark.lower())
+            assert answer.status in (200, 201)
+            following = json.loads(answer.body)
+            games.add(following["id"])
+            assert following["game"]["room"]["score"] == {"X": 0, "O": 1, "draws": 0}
+        assert len(games) == 1
+        assert len(found.database.games) == 2
+        again = (await ask(there.app, "GET", f"/games/{seat['id']}")).body
+        assert json.loads(again)["room"]["next"] in games
+
+
+@in_fake_time
+async def test_a_deleted_game_is_not_created_again_with_its_key() -> None:
+    async with cluster() as found:
+        process = await found.start()
+        seat = await create(process.app, key="k" * 16)
+        process.store.delete(seat["id"])
+        for app in (process.app, (await found.start()).app):
+            body = {"opponent": "self", "secret": True, "key": "k" * 16}
+            assert (await ask(app, "POST", "/games", body)).status == 404
+
+
+@in_fake_time
+async def test_of_two_commands_for_one_version_the_second_is_refused_at_another_process() -> None:
+    async with cluster() as found:
+        here, there = await found.start(), await found.start()
+        found.is_heard = False
+        seat = await create(here.app)
+        assert (await get(there.app, f"/games/{seat['id']}")).status == 200
+        assert (await move(here.app, seat, 4, 5)).status == 200
+        refused = await post(there.app, seat, "moves", cell=0, version=5, key="other")
+        found_version = json.loads(refused.body)
+        assert (found_version["code"], found_version["version"]) == ("staleVersion", 8)

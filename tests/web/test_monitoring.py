@@ -1,29 +1,38 @@
-"""Health, metrics and the log of a server."""
+"""Health, readiness, metrics and the log of a server, also while its database is away."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import re
-from contextlib import suppress
-from http.client import HTTPException
+from collections.abc import Iterator
+from contextlib import closing
 from threading import Thread
+from typing import Any
 
 import pytest
 
-from support.command import environment
+from noughts.store import postgres as engine
+from noughts.store.errors import StoreUnavailable
+from noughts.web import games, queries
+from noughts.web.app import App
+from support.command import environment, noughts
 from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.pseudo_terminal import CTRL_C, in_terminal
+from support.web.apps import ask, create, follow, get, move, open_app
+from support.web.fake_clock import in_fake_time, turns
 from support.web.matches import two_players
 from support.web.serving import Client, Server, wait_until
 
 STOP_SECONDS = 10.0
-"""How long a service manager waits before it kills a server."""
+"""Twice what the docs promise."""
 
-_SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)+)\})? (\d+)')
+_SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)+)\})? ([0-9.e-]+)')
 
 
-def _samples(client: Client) -> dict[tuple[str, str], int]:
+def _samples(client: Client) -> dict[tuple[str, str], float]:
     """Return the metrics by name and labels; check their format."""
     answer = client.get("//metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +40,7 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
     assert text.endswith("\n")
     kinds: dict[str, str] = {}
     helped: set[str] = set()
-    samples: dict[tuple[str, str], int] = {}
+    samples: dict[tuple[str, str], float] = {}
     for line in text.splitlines():
         if line.startswith("# HELP "):
             helped.add(line.split()[2])
@@ -43,15 +52,20 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
             found = _SAMPLE.fullmatch(line)
             assert found, line
             name, labels = found[1], found[2] or ""
-            assert name in kinds
+            kind = kinds.get(name) or kinds[re.sub("_(bucket|sum|count)$", "", name)]
             assert (name, labels) not in samples
-            assert (kinds[name] == "counter") == name.endswith("_total")
-            samples[name, labels] = int(found[3])
+            assert (kind == "counter") == name.endswith("_total")
+            samples[name, labels] = float(found[3])
     assert {*kinds} == helped
+    for name in (name for name, kind in kinds.items() if kind == "histogram"):
+        buckets = [count for (one, _), count in samples.items() if one == f"{name}_bucket"]
+        assert buckets == sorted(buckets)
+        assert buckets[-1] == samples[f"{name}_count", ""] == samples[f"{name}_bucket", 'le="+Inf"']
+        assert samples[f"{name}_sum", ""] >= 0
     return samples
 
 
-def test_requests_games_and_moves_are_counted(store: str) -> None:
+def test_requests_games_moves_and_times_are_counted(store: str) -> None:
     with Server(store) as server, server.client() as client:
         with two_players(server) as match, match.watcher.follow(match.game) as stream:
             match.play(0, 4)
@@ -73,7 +87,12 @@ def test_requests_games_and_moves_are_counted(store: str) -> None:
         assert requests[f'{moves},status="200"'] == 2
         assert requests[f'{moves},status="409"'] == 1
         assert requests['route="/api/v1/games/{id}",status="404"'] == 1
-        assert samples["noughts_commits_total", ""] >= 3
+        assert samples["noughts_commits_total", ""] == 4
+        assert samples["noughts_commit_seconds_count", ""] == 4
+        assert samples["noughts_stream_seconds_count", ""] in (1, 2)  # both moves may come at once
+        answered = sum(count for labels, count in requests.items() if "events" not in labels)
+        assert samples["noughts_request_seconds_count", ""] == answered
+        assert samples["noughts_oldest_commit_seconds", ""] == 0
 
 
 def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
@@ -92,84 +111,184 @@ def test_a_running_server_is_healthy(client: Client) -> None:
     assert client.get("/ready").json == {"status": "ok"}
 
 
-def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
-    """Until the database is back; nothing is lost or done twice."""
-    with Server(postgres.place()) as server, server.client() as client:
-        seat = client.create("self")
-        client.secret = seat["secrets"]["X"]
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Shorten what is waited for, and take the log from its beginning."""
+    caplog.set_level(logging.INFO, "noughts.web")
+    for name in ("DEADLINE_SECONDS", "COMMIT_OUTAGE_SECONDS", "OUTAGE_SECONDS"):
+        monkeypatch.setattr(engine, name, 0.1)
+    monkeypatch.setattr(games, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(queries, "LATE_SECONDS", 0.1)
+
+
+def _outages(caplog: pytest.LogCaptureFixture) -> Iterator[tuple[str, str]]:
+    for one in caplog.records:
+        if one.getMessage().startswith("store "):
+            yield one.getMessage(), one.__dict__["data"]["what"]
+
+
+async def _until_ready(app: App) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while (await get(app, "/ready")).status != 200:
+            await asyncio.sleep(0)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_an_outage_of_the_database_is_one_line_however_many_games(
+    postgres: Postgres, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of reading and of writing each, and one at its end; meanwhile the server is alive but not ready."""
+    async with open_app(postgres.place()) as app:
+        seats = [await create(app) for _ in range(5)]
+        seats.append(await create(app, "bot", bot="club"))
         postgres.stop("immediate")
         try:
-            refused, health = client.get("/ready"), client.get("/health")
+            for _ in range(2):
+                found = [await move(app, seat, 4, 5) for seat in seats]
+                found += [await get(app, f"/games/{seat['id']}") for seat in seats]
+                found += [
+                    await ask(app, "POST", "/games", {"opponent": "self"}),
+                    await get(app, "/ready"),
+                ]
+                for answer in found:
+                    assert (answer.status, dict(answer.headers).get(b"retry-after")) == (503, b"1")
+                    assert json.loads(answer.body)["code"] == "storeUnavailable"
+                    assert str(postgres.folder) not in answer.body.decode()
+                assert (await get(app, "/health")).status == 200
         finally:
             postgres.start()
+        await _until_ready(app)
+        for seat in seats:
+            assert (await move(app, seat, 4, 5)).status == 200
+            assert json.loads((await get(app, f"/games/{seat['id']}")).body)["moves"][0] == 4
+    for what in ("reading", "writing"):
+        found_lines = [event for event, of in _outages(caplog) if of == what]
+        assert found_lines == ["store unavailable", "store available again"], what
 
-        assert (refused.status, refused.code) == (503, "storeUnavailable")
-        assert str(postgres.folder) not in refused.body.decode()
-        assert health.status == 200
-        wait_until(lambda: client.get("/ready").status == 200)
-        assert client.move(seat["id"], 4, 5, "k").status == 200
-        assert client.read(seat["id"])["version"] == 8
-        server.stop_cleanly()
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_commit_that_waits_is_answered_in_time_and_makes_the_server_not_ready(
+    postgres: Postgres, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As without a standby: reading goes on, and so does the commit, which is not done twice."""
+    url = postgres.place()
+    async with open_app(url) as app:
+        seats = [await create(app) for _ in range(3)]
+        with postgres.connect(url) as other:
+            other.execute("BEGIN")
+            other.execute("LOCK TABLE games IN EXCLUSIVE MODE")
+            for seat in seats * 2:
+                assert (await move(app, seat, 4, 5)).status == 503
+                assert (await get(app, f"/games/{seat['id']}")).status == 200
+                assert (await get(app, "/ready")).status == 503
+                assert (await get(app, "/health")).status == 200
+            assert app.games.store.writer.waiting_seconds() > queries.LATE_SECONDS
+            other.execute("COMMIT")
+        await _until_ready(app)
+        for seat in seats:
+            again = await move(app, seat, 4, 5)
+            assert (again.status, json.loads(again.body)["version"]) == (200, 8)
+    assert [*_outages(caplog)] == [("store unavailable", "writing"), ("store available again", "writing")]
 
 
-@pytest.mark.parametrize("is_playing", [False, True])
-def test_a_server_without_its_database_ends_in_order(postgres: Postgres, *, is_playing: bool) -> None:
-    """Also while a move is pending."""
-    with Server(postgres.place()) as server, server.client() as client:
+async def test_a_full_disk_is_one_line_however_many_moves(
+    store: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Although games can be read in between."""
+
+    def fail(_batch: Any) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    async with open_app(store) as app:
+        seats = [await create(app) for _ in range(3)]
+        with monkeypatch.context() as full:
+            full.setattr(app.games.store.writer, "_commit", fail)
+            for seat in seats * 3:
+                assert (await move(app, seat, 4, 5)).status == 503
+                assert (await get(app, f"/games/{seat['id']}")).status == 200
+        assert (await move(app, seats[0], 4, 5)).status == 200
+    assert [event for event, _ in _outages(caplog)] == ["store unavailable"]
+
+
+@in_fake_time
+async def test_an_error_ends_one_stream_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_app() as app:
+        seats = [await create(app) for _ in range(2)]
+        followers = [await follow(app, seat["id"]) for seat in seats]
+        with monkeypatch.context() as broken:
+            broken.setattr("noughts.web.streams.position_frame", lambda *_: 1 / 0)
+            await move(app, seats[0], 4, 5)
+            await turns()
+        await move(app, seats[1], 4, 5)
+        await turns()
+        assert [follower.task.done() for follower in followers] == [True, False]
+        assert not followers[0].is_over  # its client sees that it was cut, and connects again
+        assert followers[1].versions == [*range(1, 9)]
+    (logged,) = caplog.records
+    assert (logged.getMessage(), logged.levelname) == ("stream", "ERROR")
+
+
+@pytest.mark.waits
+@pytest.mark.parametrize("how", ["stopped", "frozen"])
+def test_a_server_without_its_database_ends_in_order(how: str) -> None:
+    """With a stream, and while a move is pending."""
+    with closing(Postgres()) as database, Server(database.url()) as server, server.client() as client:
         seat = client.create("self")
         client.secret = seat["secrets"]["X"]
         with client.follow(seat["id"]) as stream:
             stream.wait(lambda now: now.rooms)
-            postgres.stop("immediate")
-            moving = Thread(target=_try_to_move, args=(client, seat["id"])) if is_playing else None
-            try:
-                if moving:
-                    moving.start()
-                code = server.stop(STOP_SECONDS)
-            finally:
-                postgres.start()
-            if moving:
-                moving.join(DEADLINE_SECONDS)
-        assert code == 0
+            if how == "stopped":
+                database.stop("immediate")
+            else:
+                database.freeze()
+            statuses: list[int] = []
+            moving = Thread(target=lambda: statuses.append(client.move(seat["id"], 4, 5).status))
+            moving.start()
+            with server.client() as operator:
+                wait_until(lambda: _samples(operator)["noughts_oldest_commit_seconds", ""] > 0)
+
+            assert server.stop(STOP_SECONDS) == 0
+
+            moving.join(DEADLINE_SECONDS)
+            assert statuses == [503]
         assert b"Traceback" not in server.errors
 
 
-def _try_to_move(client: Client, game: str) -> None:
-    with suppress(OSError, HTTPException):
-        client.move(game, 4, 5)
-
-
-def test_the_log_is_lines_of_json(store: str) -> None:
+def test_the_log_is_lines_of_json_without_secrets(store: str) -> None:
     with Server(store) as server:
-        with two_players(server) as match:
+        with two_players(server, kind="friend", key="the-key-of-the-game") as match:
             match.play(0, 4)
+            match.X.client.get(f"/games/{match.game}", x_forwarded_for="192.0.2.77")
+            secrets = [seat.client.secret or "" for seat in match.seats.values()]
+            secrets += [
+                match.game,
+                match.invite or "",
+                "Ann",
+                "Bob",
+                "the-key",
+                "192.0.2.77",
+                "127.0.0.1",
+            ]
         assert server.stop() == 0
 
     lines = [json.loads(line) for line in server.errors.splitlines()]
 
-    assert lines
+    assert [line["event"] for line in lines] == ["started", "created", "joined", "stopped"]
     for line in lines:
         assert {"at", "level", "event"} <= {*line}
         assert line["level"] == "info"
-    assert [line["event"] for line in lines if line["event"] in ("started", "stopped")] == [
-        "started",
-        "stopped",
-    ]
+    assert not [secret for secret in secrets if secret.encode() in server.errors]
 
 
-def test_the_log_is_plain_if_it_is_asked_for(store: str) -> None:
-    with Server(store, NOUGHTS_LOG_FORMAT="plain") as server:
-        with server.client() as client:
-            client.create("self")
-        assert server.stop() == 0
-
-    lines = server.errors.decode().splitlines()
-    assert re.fullmatch(r"\d\d:\d\d:\d\d started \(store [a-z]+\)", lines[0])
-    assert re.fullmatch(r"\d\d:\d\d:\d\d created \(game \S+, .*\)", lines[1])
-    assert re.fullmatch(r"\d\d:\d\d:\d\d stopped", lines[-1])
+def test_no_password_is_printed() -> None:
+    ran = noughts("serve", "--port", "0", "--store", "postgresql://ann:a-password@127.0.0.1:1/games")
+    assert ran.returncode == 1
+    assert "a-password" not in ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize(("form", "is_plain"), [("auto", True), ("plain", True), ("json", False)])
+@pytest.mark.parametrize(("form", "is_plain"), [("auto", True), ("json", False)])
 def test_on_a_terminal_the_log_is_plain(form: str, *, is_plain: bool) -> None:
     env = environment(NOUGHTS_LOG_FORMAT=form)
     with in_terminal("serve", "--port", "0", "--store", "memory:", env=env) as session:
@@ -181,9 +300,11 @@ def test_on_a_terminal_the_log_is_plain(form: str, *, is_plain: bool) -> None:
     assert (b'"event": "started"' in session.output) != is_plain
 
 
-def test_the_log_level_can_be_set(store: str) -> None:
-    with Server(store, NOUGHTS_LOG="error") as server:
+@pytest.mark.parametrize(("level", "lines"), [("info", 3), ("error", 0)])
+def test_form_and_level_of_the_log_can_be_set(level: str, lines: int) -> None:
+    with Server("memory:", NOUGHTS_LOG=level, NOUGHTS_LOG_FORMAT="plain") as server:
         with server.client() as client:
             client.create("self")
         assert server.stop() == 0
-    assert server.errors == b""
+    said = re.sub(r"\d\d:\d\d:\d\d |(?<=game )\w+", "", server.errors.decode()).splitlines()
+    assert said == ["started (store memory)", "created (game , opponent self)", "stopped"][:lines]

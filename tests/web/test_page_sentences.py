@@ -50,3 +50,8 @@ def test_each_level_is_named_and_described() -> None:
     for level in LEVELS:
         assert PAGE_SENTENCES[f"page.level_{level.lower()}"] == level
         assert PAGE_SENTENCES[f"page.about_{level.lower()}"]
+
+
+def test_the_page_gets_no_sentence_of_a_review_that_it_never_says() -> None:
+    sent = [key for key in json.loads(page_data())["sentences"] if key.startswith("review.")]
+    assert sorted(sent) == sorted({*re.findall(r'"(review\.\w+)"', SCRIPTS)})

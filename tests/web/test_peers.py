@@ -1,331 +1,139 @@
-"""Changes by other processes: nothing is missed, and little is read."""
+"""Who is connected at which process, in fake time; `test_cache.py` has what processes know of games."""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
 import pytest
 
-from noughts import Mark, PlaceToken, Service, open_store
-from noughts.core.errors import NoughtsError
-from noughts.store.documents import Document
-from noughts.store.errors import NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store.memory import MemoryStore
-from noughts.store.watch import ANYTHING
-from noughts.web.game import LiveGame
-from noughts.web.games import Games
-from noughts.web.problems import ApiError
-from noughts.web.room import Room, RoomSeat
-from noughts.web.writer import Writer
-from support.deadlines import DEADLINE_SECONDS
-from support.postgres_server import Server as Postgres
-from support.web.apps import ImmediateThreads, beginning, make_world, open_app
-from support.web.matches import two_players
-from support.web.serving import Server
+from noughts.store.errors import StoreUnavailable
+from noughts.store.memory import Database
+from noughts.web.app import App
+from noughts.web.games import FOLLOW_SECONDS
+from noughts.web.presence import RENEW_SECONDS
+from support.web.apps import Follower, create, follow, get, memory_store, move, open_app, post
+from support.web.fake_clock import in_fake_time, turns, wait
 
-GAME = "game"
-ROOM = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True, names=("Ann", "Bob"))
+GONE_SECONDS = 45
+"""When nobody sees the people of a dead process any more."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def shared(request: pytest.FixtureRequest) -> str:
-    if request.param == "sqlite":
-        return str(request.getfixturevalue("store"))
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.place()
+class Two:
+    """Two processes, and a game between Ann (X) at one and Bob (O) at the other, who follow it."""
+
+    def __init__(self, here: App, there: App, database: Database) -> None:
+        self.here, self.there, self.database = here, there, database
+
+    async def start(self, opponent: str = "friend") -> None:
+        self.seat = await create(self.here, opponent)
+        joined = await post(
+            self.there, self.seat, "join", key="k" * 16, invite=self.seat["invite"], secret=True
+        )
+        self.seat["secrets"] |= json.loads(joined.body)["secrets"]
+        self.ann = await self.follow(self.here, "X")
+        self.bob = await self.follow(self.there, "O")
+        await wait(1)
+
+    async def follow(self, app: App, mark: str) -> Follower:
+        return await follow(app, self.seat["id"], secret=self.seat["secrets"][mark])
+
+    def present(self, follower: Follower) -> list[bool]:
+        """Return whether Ann and Bob are there, as somebody was told last."""
+        seats = follower.named("room")[-1]["seats"]
+        return [seats[mark]["present"] for mark in "XO"]
+
+    def deafen(self, app: App) -> None:
+        """Have no news reach a process any more."""
+        followers = self.database.followers
+        followers[:] = [one for one in followers if one[0] is not app.games.store]
+
+    async def kill(self, app: App) -> None:
+        """Let a process do nothing more, in the middle of anything."""
+        self.deafen(app)
+        for task in app._tasks:  # noqa: SLF001 - nobody but a killer does that
+            task.cancel()
+        await turns()
 
 
-def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
-    with Server(shared) as one, Server(shared) as other, two_players(one, other, "lobby") as match:
-        with match.X.follow() as ann, match.O.follow() as bob:
-            for stream in (ann, bob):
-                stream.wait_version(5)
-            with open_store(shared) as store:
-                store.delete(match.game, at=0)
-
-            for stream in (ann, bob):
-                stream.wait_over()
-                assert stream.was_ended
-        for seat in (match.X, match.O):
-            assert seat.client.get(f"/games/{match.game}").status == 404
-            assert seat.move(0, 5).status == 404
-            with seat.follow() as refused:
-                assert refused.refusal
-                assert refused.refusal.status == 404
-            assert seat.client.get("/games").json["playing"] == []
-        for server in (one, other):
-            server.stop_cleanly()
+@asynccontextmanager
+async def two_apps() -> AsyncIterator[Two]:
+    database = Database(asyncio.get_running_loop().time)
+    async with (
+        open_app(memory_store(database, is_shared=True)) as here,
+        open_app(memory_store(database, is_shared=True)) as there,
+    ):
+        yield Two(here, there, database)
 
 
-async def test_a_command_to_a_deleted_game_finds_no_game() -> None:
-    """Even before the deletion was noticed here."""
-    async with open_app() as app:
-        live = await app.games.create(GAME, ROOM, beginning(), "create")
-        app.games.store.delete(GAME, at=0)
-
-        for move in (PlaceToken(Mark.X, 4), PlaceToken(Mark.X, 5)):
-            with pytest.raises(ApiError) as refused:
-                await app.games.command(live, move, version=5, key=f"key-{move.cell}")
-            assert refused.value.code == "notFound"
-        assert app.games.known(GAME) is None
-        with pytest.raises(NoSuchGame):
-            await app.games.create(GAME, ROOM, beginning(), "create")
+async def playing(app: App) -> list[Any]:
+    found: list[Any] = json.loads((await get(app, "/games")).body)["playing"]
+    return found
 
 
-def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - its driver is an extra
-
-    monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
-    url = postgres.place()
-    with Server(url) as server, two_players(server) as match, match.X.follow() as stream:
-        stream.wait_version(5)
-        with open_store(url) as store:
-            Service(store).handle(match.game, PlaceToken(Mark.X, 4))
-            stream.wait_version(8)
-            room = store.document(match.game)
-            assert room
-            text = room.text[:-1] + ',"next":"another"}'
-            store.write_document(match.game, text, expected=room.revision)
-            stream.wait_room(lambda room: room["next"] == "another")
-            store.delete(match.game, at=0)
-            stream.wait_over()
-            assert stream.was_ended
-
-
-async def test_own_writes_are_not_read_back(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the game that another process changed is read."""
-    read: set[str] = set()
-
-    async with open_app(store, shared=1) as app:
-        ours = await app.games.create("ours", ROOM, beginning(), "create")
-        theirs = await app.games.create("theirs", ROOM, beginning(), "create")
-        moved = asyncio.Event()
-        app.games.on_change = lambda live: moved.set() if live is theirs else None
-        monkeypatch.setattr(app.games.store, "read_many", _noting(app.games.store.read_many, read))
-        with open_store(store) as other:
-            for cell in range(5):
-                mark = Mark("XO"[cell % 2])
-                moved.clear()
-                await app.games.command(ours, PlaceToken(mark, cell), version=None, key=f"key-{cell}")
-                Service(other).handle("theirs", PlaceToken(mark, cell))
-                await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
-        assert ours.game.moves == theirs.game.moves
-    assert read == {"theirs"}
+@pytest.mark.parametrize("opponent", ["friend", "lobby"])
+@in_fake_time
+async def test_the_people_of_a_process_that_was_killed_are_gone_soon(opponent: str) -> None:
+    """While it lives they stay for as long as they like, and reload as often as they like."""
+    async with two_apps() as two:
+        await two.start(opponent)
+        await wait(3 * GONE_SECONDS)
+        assert two.present(two.bob) == two.present(two.ann) == [True, True]
+        await two.ann.leave()
+        two.ann = await two.follow(two.here, "X")
+        await wait(3)
+        assert len(two.bob.named("room")) <= 2
+        await two.kill(two.here)
+        await wait(GONE_SECONDS)
+        assert two.present(two.bob) == [False, True]
+        assert len(await playing(two.there)) == (opponent == "lobby")
+        await two.bob.leave()
+        await wait(60 + int(RENEW_SECONDS))  # the grace of the lobby, after its last player
+        assert await playing(two.there) == []
 
 
-async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages: list[int] = []
-
-    monkeypatch.setattr("noughts.web.peers.PAGE_ROWS", 2)
-    async with open_app() as app:
-        store, loop, ended = app.games.store, asyncio.get_running_loop(), asyncio.Event()
-
-        def changed(*after: Any) -> tuple[tuple[Document, ...], str]:
-            documents, cursor = read(*after)
-            pages.append(len(documents))
-            if any(document.name == last for document in documents):
-                loop.call_soon_threadsafe(ended.set)
-            return documents, cursor
-
-        read = store.changed_documents
-        monkeypatch.setattr(store, "changed_documents", changed)
-        for names in (["a", "b", "c"], ["d"]):
-            for name in names:
-                store.write_document(name, "text", expected=0)
-            last = names[-1]
-            ended.clear()
-            store._wakeups.notify(ANYTHING, is_own=False)  # noqa: SLF001 - as after a lost notification
-            await asyncio.wait_for(ended.wait(), DEADLINE_SECONDS)
-    assert pages == [2, 1, 1]
+@in_fake_time
+async def test_presence_is_written_again_after_a_failover() -> None:
+    """Tables that are not logged are empty then."""
+    async with two_apps() as two:
+        await two.start()
+        two.database.processes.clear()
+        two.database.present.clear()
+        await wait(int(FOLLOW_SECONDS))
+        assert two.present(two.bob) == [False, True]
+        await wait(int(RENEW_SECONDS))
+        assert two.present(two.bob) == two.present(two.ann) == [True, True]
 
 
-def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
-    def noting(games: dict[str, int]) -> Any:
-        names.update(games)
-        return read(games)
+@in_fake_time
+async def test_what_can_not_be_confirmed_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move that is sent again at the other process: the standby may not have it."""
 
-    return noting
+    def fail(game: str) -> None:
+        raise StoreUnavailable(f"no standby for {game}")
 
-
-@pytest.mark.parametrize("table", ["noughts_records", "noughts_games", "noughts_documents"])
-async def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
-    file = store.removeprefix("sqlite:")
-
-    async with open_app(store) as app:
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute(
-                f"CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-            )
-            with pytest.raises(NoughtsError):
-                await app.games.create(GAME, ROOM, beginning(), "create")
-            assert app.games.store.feed()[0] == ()
-            assert app.games.store.games() == ()
-            assert app.games.store.changed_documents()[0] == ()
-            connection.execute("DROP TRIGGER broken")
-        await app.games.create(GAME, ROOM, beginning(), "create")
-        assert app.games.store.versions([GAME]) == {GAME: 5}
-        assert [room.name for room in app.games.store.labelled(ROOM.label)] == [GAME]
+    async with two_apps() as two:
+        await two.start()
+        first = await move(two.here, two.seat, 4, 5)
+        with monkeypatch.context() as broken:
+            broken.setattr(two.there.games.store, "confirm", fail)
+            assert (await move(two.there, two.seat, 4, 5)).status == 503
+        again = await move(two.there, two.seat, 4, 5)
+        assert (again.status, again.body) == (200, first.body)
 
 
-async def test_a_game_is_not_created_in_somebody_elses_room() -> None:
-    async with open_app() as app:
-        app.games.store.write_document(GAME, "{}", expected=0)
-        with pytest.raises(StaleVersion):
-            await app.games.create(GAME, ROOM, beginning(), "create")
-        assert app.games.store.read(GAME) == ()
-        assert app.games.known(GAME) is None
-
-
-class Process:
-    """The games of a process without background work."""
-
-    def __init__(self, *, is_shared: bool = False) -> None:
-        self.store = MemoryStore()
-        self.reads, self.writes = ImmediateThreads(), ImmediateThreads()
-        world = make_world(self.store, self.reads, shared=int(is_shared))
-        self.games = Games(world, Writer(self.store.record, self.writes))
-
-    def create(self) -> None:
-        """Create a game between a person (X) and a bot (O), which starts."""
-        self.store.append(GAME, beginning(), expected=0, key="key", at=0)
-        self.store.write_document(GAME, '{"X":{},"O":{},"created":0}', expected=0)
-
-    def move(self, cell: int) -> None:
-        mark = Service(self.store).look(GAME).game.board.turn
-        Service(self.store).handle(GAME, PlaceToken(mark, cell))
-
-    async def notice(self, *, is_named: bool) -> None:
-        """Report that the game, or anything, may have changed."""
-        games = self.games.split_known([GAME])[0] if is_named else self.games.all_changed()
-        await self.games.read_on(games)
-
-    async def find(self) -> LiveGame:
-        return await self.games.find(GAME)
-
-
-def start(work: Awaitable[Any]) -> asyncio.Future[Any]:
-    return asyncio.ensure_future(work)
-
-
-async def turns() -> None:
-    for _ in range(20):
-        await asyncio.sleep(0)
-
-
-@pytest.mark.parametrize("is_named", [True, False])
-async def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
-    """The move comes after the game was read, before it is known here."""
-    process = Process()
-    process.create()
-    process.reads.hold()
-    loading = start(process.find())
-    await turns()
-    process.move(4)
-    noticed = start(process.notice(is_named=is_named))
-    await turns()
-    process.reads.release()
-    await noticed
-    assert int((await loading).version) == 8
-
-
-async def test_a_read_during_a_load_has_what_was_acknowledged_before() -> None:
-    process = Process(is_shared=True)
-    process.create()
-    process.reads.hold()
-    first = start(process.games.find(GAME, is_latest=True))
-    await turns()
-    process.move(4)
-    second = start(process.games.find(GAME, is_latest=True))
-    await turns()
-    process.reads.release()
-    await first
-    assert (await second).version == process.store.versions([GAME])[GAME] == 8
-
-
-async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit may have succeeded although it failed here."""
-    process = Process()
-    process.create()
-    live = await process.find()
-    record = process.store.record
-
-    def fail(items: Any) -> None:
-        record(items)
-        raise StoreUnavailable("the connection was lost")
-
-    monkeypatch.setattr(process.games._writer, "_write", fail)  # noqa: SLF001 - the store fails here
-    with pytest.raises(StoreUnavailable):
-        await process.games.change_room(live, lambda room: msgspec.structs.replace(room, lobby=True))
-    await turns()
-    assert live.room.lobby
-
-
-@pytest.mark.parametrize("is_named", [True, False])
-async def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
-    """The move comes after the game was recorded, before it is known here."""
-    process = Process()
-    process.writes.hold()
-    creating = start(process.games.create(GAME, ROOM, beginning(), "create"))
-    await turns()
-    process.move(4)
-    await process.notice(is_named=is_named)
-    process.writes.release()
-    assert int((await creating).version) == 8
-
-
-async def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
-    process = Process()
-    process.create()
-    live = await process.find()
-    process.reads.hold()
-    process.move(4)
-    process.games.refresh_soon(live)
-    await turns()
-    process.move(0)
-    process.games.refresh_soon(live)
-    process.reads.release()
-    await turns()
-    assert live.version == 11
-
-
-@pytest.mark.parametrize("theirs", [0, 1], ids=["only our move", "their move, too"])
-@pytest.mark.parametrize("is_named", [True, False])
-async def test_a_change_that_comes_with_our_own_move_is_not_missed(
-    *, theirs: int, is_named: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The game is read only if there is more than our own move."""
-    read: set[str] = set()
-
-    process = Process()
-    process.create()
-    live = await process.find()
-    monkeypatch.setattr(process.store, "read_many", _noting(process.store.read_many, read))
-    process.writes.hold()
-    moving = start(process.games.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
-    await turns()
-    if theirs:
-        process.move(0)
-    read.clear()
-    await process.notice(is_named=is_named)
-    assert not read
-    process.writes.release()
-    await moving
-    await turns()
-    assert live.version == 8 + 3 * theirs
-    assert read == ({GAME} if theirs else set())
-
-
-async def test_a_store_with_another_history_ends_the_game_here() -> None:
-    process = Process()
-    process.create()
-    live = await process.find()
-    live.version -= 1  # as if the store had been replaced by one that has a longer command there
-    process.move(4)
-    await process.notice(is_named=False)
-    assert process.games.known(GAME) is None
-    assert (await process.find()).version == 8
+@in_fake_time
+async def test_what_was_true_is_not_answered_again() -> None:
+    """Bob asks again for a rematch, and here nobody knows yet that Ann has agreed elsewhere."""
+    async with two_apps() as two:
+        await two.start()
+        await post(two.here, two.seat, "resign", version=5, key="k")
+        assert (await post(two.there, two.seat, "rematch", "O", key="bob")).status == 202
+        two.deafen(two.there)
+        agreed = await post(two.here, two.seat, "rematch", "X", key="ann")
+        assert agreed.status == 201
+        again = await post(two.there, two.seat, "rematch", "O", key="bob")
+        assert (again.status, json.loads(again.body)["id"]) == (200, json.loads(agreed.body)["id"])

@@ -1,19 +1,27 @@
-"""Several processes that serve the same games."""
+"""Several processes that serve the same games on PostgreSQL."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from http.client import HTTPConnection
+from typing import Any
 
 import pytest
 
+from noughts import open_store
 from support.at_once import in_threads
+from support.command import environment
+from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.web.matches import WON_BY_X, Seat, at_once, check_events, two_players
-from support.web.serving import Server, new_key
+from support.web.serving import UNLIMITED, Server, new_key, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -26,65 +34,61 @@ def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
 
 
 def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
+    """All see every event once, who is there, and who has gone."""
     here, there = two
     with two_players(here, there) as match, here.client() as eve, ExitStack() as stack:
-        streams = [
-            stack.enter_context(stream)
-            for stream in (
-                match.X.follow(),
-                match.O.follow(),
-                eve.follow(match.game),
-                match.watcher.follow(match.game),
-            )
-        ]
-        for cell in WON_BY_X:
-            now = match.now
-            assert match.seats[now["active"]].move(cell, now["version"]).status == 200
+        ann, bob = (stack.enter_context(seat.follow()) for seat in (match.X, match.O))
+        with eve.follow(match.game) as near, match.watcher.follow(match.game) as far:
+            streams = ann, bob, near, far
             for stream in streams:
-                stream.wait_version(now["version"] + 3)
-
-        last = match.now
-        assert last["winner"] == "X"
-        for stream in streams:
-            check_events(stream, last["events"])
-
-
-def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
-    here, there = two
-    with two_players(here, there) as match, here.client() as eve, match.X.follow() as ann:
-        ann.wait_room(lambda room: room["seats"]["X"]["present"])
-        with match.O.follow() as bob:
-            ann.wait_room(lambda room: room["seats"]["O"]["present"])
-            bob.wait_room(lambda room: room["seats"]["X"]["present"])
-            with eve.follow(match.game), match.watcher.follow(match.game):
-                for stream in (ann, bob):
-                    stream.wait_room(lambda room: room["watching"] == 2)
-            for stream in (ann, bob):
-                stream.wait_room(lambda room: room["watching"] == 0)
+                stream.wait_room(_everybody)
+            for cell in WON_BY_X:
+                now = match.now
+                assert match.seats[now["active"]].move(cell, now["version"]).status == 200
+                for stream in streams:
+                    stream.wait_version(now["version"] + 3)
+            last = match.now
+            assert last["winner"] == "X"
+            assert _everybody(last["room"])
+            for stream in streams:
+                check_events(stream, last["events"])
+        for stream in (ann, bob):
+            stream.wait_room(lambda room: room["watching"] == 0)
+        bob.close()
         ann.wait_room(lambda room: not room["seats"]["O"]["present"])
 
 
-@pytest.mark.parametrize("time", range(5))
-def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int) -> None:
+def _everybody(room: Any, watching: int = 2) -> bool:
+    both = all(room["seats"][mark]["present"] for mark in "XO")
+    return both and room["watching"] == watching
+
+
+def test_commands_can_go_to_either_server(two: tuple[Server, Server]) -> None:
     here, there = two
-    with two_players(here, there) as match:
-        ann, bob = match.X, match.O
-        answers = [ann.move(time, 5), bob.move(8, 8), ann.take_back(11), bob.answer(accept=True)]
-        answers.append(ann.resign(answers[-1].json["version"]))
-        answers += [bob.rematch(), ann.rematch(), bob.rematch()]
-        assert [answer.status for answer in answers] == [200, 200, 202, 200, 200, 202, 201, 200]
-        assert bob.client.read(answers[-1].json["id"])["first"] == "O"
+    for cell in range(3):
+        with two_players(here, there) as match:
+            ann, bob = match.X, match.O
+            answers = [ann.move(cell, 5), bob.move(8, 8), ann.take_back(11), bob.answer(accept=True)]
+            answers.append(ann.resign(answers[-1].json["version"]))
+            answers += [bob.rematch(), ann.rematch(), bob.rematch()]
+            assert [answer.status for answer in answers] == [200, 200, 202, 200, 200, 202, 201, 200]
+            assert bob.client.read(answers[-1].json["id"])["first"] == "O"
 
 
 @pytest.mark.parametrize("time", range(3))
-def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
+def test_what_was_acknowledged_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
+    """Also a command that is sent again at the other one; nothing is refused from an old value."""
     here, there = two
     with two_players(here, there) as match, there.client() as eve:
         version = 5
         for cell in (4, 0, 1, 7)[: 2 + time]:
-            mover = match.X if version % 2 else match.O
-            moved = mover.move(cell, version)
+            key, seat = new_key(), match.X if version % 2 else match.O
+            moved = seat.move(cell, version, key)
             assert moved.status == 200, moved.body
+            for server in two:
+                with server.client(seat.client.secret) as again:
+                    repeated = Seat(again, match.game).move(cell, version, key)
+                    assert (repeated.status, repeated.body) == (200, moved.body)
             version = moved.json["version"]
             for server in two:
                 with server.client(match.X.client.secret) as ann:
@@ -96,21 +100,6 @@ def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server
                 assert len(stream.wait_version(version)) == version
         created = match.X.client.create("friend", key=(key := new_key()))
         assert eve.create("friend", key=key)["secrets"] == created["secrets"]
-
-
-@pytest.mark.parametrize("accept", [True, False])
-def test_an_answer_to_an_offer_counts_once_at_two_servers(
-    two: tuple[Server, Server], *, accept: bool
-) -> None:
-    here, there = two
-    with two_players(here, here) as match, there.client(match.O.client.secret) as bob:
-        match.play(4)
-        match.X.take_back()
-        key = new_key()
-        first = match.O.answer(accept=accept, key=key)
-        again = Seat(bob, match.game).answer(accept=accept, key=key)
-        assert first.status == 200, first.body
-        assert (again.status, again.body) == (first.status, first.body)
 
 
 @pytest.mark.parametrize("time", range(3))
@@ -137,6 +126,7 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
             )
         )
         assert sorted(answer.status for answer in moves) == [200] + [409] * 5
+        assert {answer.json["version"] for answer in moves} == {8}
 
         bob = stack.enter_context(there.client(secret))
         bob.post(f"/games/{seat['id']}/resign", {"version": 5, "key": new_key()})
@@ -150,103 +140,124 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
         assert followed[0] == followed[1]
 
 
-def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
+def test_a_deleted_game_is_gone_at_every_server(two: tuple[Server, Server]) -> None:
     here, there = two
-    with here.client() as client, there.client() as eve:
-        seat = client.create("bot", bot="random", first="O")
-        game = seat["id"]
-        client.secret = seat["secrets"]["X"]
-        with client.follow(game) as ours, eve.follow(game) as theirs:
-            for turn in range(3):
-                version = 8 + 6 * turn
-                for stream in (ours, theirs):
-                    stream.wait_version(version)
-                now = client.read(game)
-                if now["over"]:
-                    break
-                assert (now["version"], now["active"]) == (version, "X")
-                cell = next(cell for cell in range(9) if cell not in now["moves"])
-                assert client.move(game, cell, version).status == 200
+    with two_players(here, there) as match:
+        with match.X.follow() as ann, match.O.follow() as bob:
+            for stream in (ann, bob):
+                stream.wait_version(5)
+            with open_store(here.store) as store:
+                store.delete(match.game)
+
+            for stream in (ann, bob):
+                stream.wait_over()
+                assert stream.was_ended
+        for seat in (match.X, match.O):
+            assert seat.client.get(f"/games/{match.game}").status == 404
+            assert seat.move(0, 5).status == 404
+            with seat.follow() as refused:
+                assert refused.refusal
+                assert refused.refusal.status == 404
 
 
-def test_a_server_that_dies_does_not_affect_the_other(postgres: Postgres) -> None:
+@pytest.mark.parametrize("end", [Server.kill, Server.stop])
+def test_a_server_that_ends_does_not_affect_the_other(
+    postgres: Postgres, end: Callable[..., int]
+) -> None:
+    """If it could, it has said that its people are gone."""
     url = postgres.place()
     with Server(url) as one, Server(url) as other, two_players(one, other) as match:
         match.play(0)
-        with match.O.follow() as bob:
-            bob.wait_version(8)
-            secret = match.X.client.secret
-            one.kill()
-
+        with match.X.follow(), match.O.follow() as bob:
+            bob.wait_room(lambda room: room["seats"]["X"]["present"])
+            end(one)
+            if end is Server.stop:
+                bob.wait_room(lambda room: not room["seats"]["X"]["present"])
             assert match.O.move(4, 8).status == 200
-            with other.client(secret) as ann:
+            with other.client(match.X.client.secret) as ann:
                 assert ann.move(match.game, 1, 11).status == 200
             bob.wait_version(14)
 
 
-@pytest.fixture(scope="module")
-def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    place = tmp_path_factory.mktemp("workers") / "games.db"
-    with Server(f"sqlite:{place}", "--workers", "2") as server:
-        yield server
-        server.stop_cleanly()
+class Workers(Server):
+    """`uvicorn --workers 2` with our application: several processes on one port."""
+
+    def __init__(self, store: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.host, self.store, self.check = "127.0.0.1", store, None
+        command = [
+            "uvicorn",
+            "--workers",
+            "2",
+            "--port",
+            str(self.port),
+            "--factory",
+            "noughts.web:create_app",
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *command, "--timeout-graceful-shutdown", "5"],
+            env=environment(**UNLIMITED, NOUGHTS_STORE=store),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        wait_until(self._answers)
+
+    def __exit__(self, *_: object) -> None:
+        if self.is_running:
+            os.killpg(self.pid, signal.SIGKILL)
+            self._process.wait(DEADLINE_SECONDS)
+
+    def end(self, how: signal.Signals, deadline: float = DEADLINE_SECONDS) -> int:
+        self._process.send_signal(how)
+        return self._process.wait(deadline)
+
+    def _answers(self) -> bool:
+        assert self.is_running
+        try:
+            with self.client() as client:
+                return client.get("/ready").status == 200
+        except OSError:
+            return False
+
+    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
+        return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
 
 
-def test_two_workers_are_one_server(workers: Server) -> None:
-    """Events and presence reach the connections of every process."""
-    with two_players(workers) as match, ExitStack() as stack:
-        watchers = [stack.enter_context(workers.client()) for _ in range(8)]
+def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
+    """Events and presence reach the connections of each; a connection for each command."""
+    with Workers(postgres.place()) as workers, two_players(workers) as match, ExitStack() as stack:
+        watchers = [stack.enter_context(workers.client()) for _ in range(6)]
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
         streams += [stack.enter_context(seat.follow()) for seat in match.seats.values()]
         for stream in streams:
-            stream.wait_room(
-                lambda room: (
-                    room["watching"] == 8 and all(room["seats"][mark]["present"] for mark in "XO")
-                )
-            )
+            stream.wait_room(partial(_everybody, watching=6))
         version = 5
         for number, cell in enumerate(WON_BY_X):
-            mark = "XO"[number % 2]
-            with workers.client(match.seats[mark].client.secret) as fresh:
+            with workers.client(match.seats["XO"[number % 2]].client.secret) as fresh:
                 answer = fresh.move(match.game, cell, version)
                 assert answer.status == 200, answer.body
                 version = answer.json["version"]
-
         for stream in streams:
             check_events(stream, match.now["events"])
-
-
-def test_many_games_are_played_at_two_workers(workers: Server) -> None:
-    """With a connection for each command."""
-
-    def play() -> None:
-        with workers.client() as ann:
-            seat = ann.create("friend")
-        with workers.client() as bob:
-            joined = bob.join(seat["id"], seat["invite"])
-        secrets = {**seat["secrets"], **joined["secrets"]}
-        version = joined["game"]["version"]
-        for turn, cell in enumerate(WON_BY_X):
-            with workers.client(secrets["XO"[turn % 2]]) as mover:
-                answer = mover.move(seat["id"], cell, version)
-                assert answer.status == 200, answer.body
-                version = answer.json["version"]
-
-    in_threads(*[play] * 10)
-
-
-def test_a_worker_that_dies_is_replaced(store: str) -> None:
-    with Server(store, "--workers", "2") as server, two_players(server) as match:
-        match.play(0)
-        before = server.workers()
-        assert len(before) >= 2
-        with match.watcher.follow(match.game) as stream:
-            stream.wait_version(8)
-            for worker in before:
-                os.kill(worker, signal.SIGKILL)
+        in_threads(*[partial(_play, workers)] * 5)
+        assert workers.stop() == 0
+        for stream in streams:
             stream.wait_over()
-        secret = match.O.client.secret
-        with server.client(secret) as bob:  # who waits in line until a new worker takes him
-            assert bob.move(match.game, 4, 8).status == 200
-        assert server.workers() - before
-        assert server.stop() == 0
+            assert stream.was_ended
+
+
+def _play(server: Server) -> None:
+    with server.client() as ann:
+        seat = ann.create("friend")
+    with server.client() as bob:
+        joined = bob.join(seat["id"], seat["invite"])
+    secrets = {**seat["secrets"], **joined["secrets"]}
+    version = joined["game"]["version"]
+    for turn, cell in enumerate(WON_BY_X):
+        with server.client(secrets["XO"[turn % 2]]) as mover:
+            answer = mover.move(seat["id"], cell, version)
+            assert answer.status == 200, answer.body
+            version = answer.json["version"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -23,6 +21,7 @@ from noughts.web.serve import serve
 from support.forked import noughts
 from support.lab_games import first_free
 from support.remote import home
+from support.web.matches import one_player
 from support.web.serving import Server
 
 GOOD = parse_board("X__/___/___")
@@ -42,11 +41,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server of two processes with bots from the environment, and then change their files."""
+    """Start a server with bots from the environment, and then change their files."""
     served = tmp_path_factory.mktemp("served")
     tiger, paper_tiger = copy(folder / "first.json", served), copy(folder / "expert.json", served)
     bots = f"tiger={tiger}, paper-tiger-2={paper_tiger}"
-    with Server(f"sqlite:{served / 'games.db'}", "--workers", "2", NOUGHTS_BOTS=bots) as server:
+    with Server(f"sqlite:{served / 'games.db'}", NOUGHTS_BOTS=bots) as server:
         copy(paper_tiger, tiger)
         Path(paper_tiger).unlink()
         yield server
@@ -54,71 +53,54 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
-    """After the built-in ones, by every process."""
+    """After the built-in ones."""
     expert = find_policy("expert")
     draws = (odds(expert, perfect).draw + odds(perfect, expert).draw) / 2
-
-    for _ in range(8):  # each on a line of its own, so that both processes get some
-        with server.client() as client:
-            listed = client.get("/bots").json["bots"]
-
-        assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
-        assert listed[-1]["againstPerfect"]["draws"] == float(draws)
-        assert listed[-1]["strength"] == listed[list(BUILT_IN).index("expert")]["strength"]
-        assert listed[-2]["strength"] == "Loses every game against perfect play."
-        perfect_bot = listed[list(BUILT_IN).index("perfect")]
-        assert perfect_bot["description"].endswith("takes the one that does best against random play.")
-        described = [bot["description"] for bot in listed[:-1]]  # those in files share theirs
-        assert len({*described, ""}) == len(described) + 1
-
-
-def test_a_person_plays_a_saved_bot(server: Server) -> None:
     with server.client() as client:
-        seat = client.create("bot", bot="tiger", mark="O", first="X")
-        game, client.secret = seat["id"], seat["secrets"]["O"]
-        with client.follow(game) as stream:
-            stream.wait_version(8)
-            for cell, version in ((4, 8), (8, 14)):
-                assert client.move(game, cell, version).status == 200
-                stream.wait_version(version + 6)
-        now = client.read(game)
-
-    assert now["board"] == "XXX/_O_/__O"
-    assert now["winner"] == "X"
-    assert now["room"]["seats"]["X"]["name"] == "bot:tiger"
-    assert now["room"]["seats"]["X"]["bot"] == "tiger"
-
-
-def test_a_replaced_worker_has_the_bots_of_the_start(server: Server) -> None:
-    before = server.workers()
-    for worker in before:
-        os.kill(worker, signal.SIGKILL)
-    with server.client() as client:  # who waits in line until a new worker takes him
         listed = client.get("/bots").json["bots"]
-    assert not server.workers() & before
     assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
+    assert listed[-1]["againstPerfect"]["draws"] == float(draws)
+    assert listed[-1]["strength"] == listed[list(BUILT_IN).index("expert")]["strength"]
     assert listed[-2]["strength"] == "Loses every game against perfect play."
+    perfect_bot = listed[list(BUILT_IN).index("perfect")]
+    assert perfect_bot["description"].endswith("takes the one that does best against random play.")
+    described = [bot["description"] for bot in listed[:-1]]  # those in files share theirs
+    assert len({*described, ""}) == len(described) + 1
 
 
-def test_a_bots_name_keeps_its_small_letters(server: Server) -> None:
-    """Although a sentence begins with a capital letter."""
-    with server.client() as client:
-        answer = client.post("/games", {"opponent": "bot", "bot": "tiger:win=1"})
-    assert answer.json["detail"] == "The bot tiger has no 'win': it has no parameters."
-
-
-def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
+def test_a_person_plays_a_saved_bot(server: Server, tmp_path: Path) -> None:
+    """Also from the terminal."""
+    with one_player(server, "bot", bot="tiger", mark="O", first="X") as person, person.follow() as stream:
+        stream.wait_version(8)
+        for cell, version in ((4, 8), (8, 14)):
+            assert person.move(cell, version).status == 200
+            stream.wait_version(version + 6)
+        now = person.client.read(person.game)
+    assert (now["board"], now["winner"]) == ("XXX/_O_/__O", "X")
+    seat = now["room"]["seats"]["X"]
+    assert (seat["name"], seat["bot"]) == ("bot:tiger", "tiger")
     ran = noughts("join", server.url, "--bot", "tiger", typed="resign\n", env=home(tmp_path))
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "tiger (bot)" in ran.stdout
 
 
-@pytest.mark.parametrize("policy", ["saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion"])
-def test_a_client_cannot_name_a_file(server: Server, policy: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        # Although a sentence begins with a capital letter, the name of a bot does not.
+        ("tiger:win=1", "The bot tiger has no 'win': it has no parameters."),
+        *(
+            (policy, "")
+            for policy in ("saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion")
+        ),
+    ],
+)
+def test_a_client_cannot_name_a_file(server: Server, policy: str, words: str) -> None:
     with server.client() as client:
         answer = client.post("/games", {"opponent": "bot", "bot": policy})
     assert (answer.status, answer.code) == (400, "unknownPolicy")
     assert "q.json" not in answer.json["detail"]
+    assert answer.json["detail"] == words or not words
 
 
 def test_no_name_opens_a_file(folder: Path) -> None:
@@ -128,29 +110,6 @@ def test_no_name_opens_a_file(folder: Path) -> None:
             with pytest.raises(errors.UnknownPolicy):
                 roster.policy(asked)
 
-
-def test_a_game_waits_for_a_bot_that_is_not_offered(folder: Path, store: str) -> None:
-    offered = ("--bot", f"tiger={folder / 'first.json'}")
-    with Server(store, *offered, NOUGHTS_BOTS="lion=nonesuch") as server, server.client() as client:
-        assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN, "tiger"]
-        seat = client.create("bot", bot="tiger")
-    game, secret = seat["id"], seat["secrets"]["X"]
-    with Server(store) as server, server.client(secret) as client:
-        assert client.move(game, 4, 5).status == 200
-        assert client.post("/games", {"opponent": "bot", "bot": "tiger"}).code == "unknownPolicy"
-        assert client.read(game)["board"] == "___/_X_/___"
-        server.stop_cleanly()
-
-    with (
-        Server(store, *offered) as server,
-        server.client(secret) as client,
-        client.follow(game) as stream,
-    ):
-        stream.wait_version(11)
-        assert client.read(game)["board"] == "O__/_X_/___"
-
-
-# What other packages have installed
 
 FOREIGN_PACKAGE = """
 import pathlib
@@ -163,41 +122,31 @@ def fromfile(path="/etc/hostname"):
 """
 
 
-def installed(folder: Path) -> dict[str, str]:
-    """Install a package whose policy opens any file; return the setting for it."""
-    (folder / "stranger.py").write_text(FOREIGN_PACKAGE)
-    about = folder / "stranger-1.0.dist-info"
+def test_a_game_waits_for_a_bot_that_is_not_offered(folder: Path, store: str, tmp_path: Path) -> None:
+    """No function of another package with its name is called, in a game or for a client."""
+    (tmp_path / "stranger.py").write_text(FOREIGN_PACKAGE)
+    about = tmp_path / "stranger-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[noughts.policies]\nfromfile = stranger:fromfile\n")
-    return {"PYTHONPATH": str(folder)}
-
-
-def test_a_client_cannot_call_functions_of_other_packages(
-    folder: Path, store: str, tmp_path: Path
-) -> None:
-    """Not even in a game that another server created."""
-    settings = installed(tmp_path)
-    with (
-        Server(store, "--bot", f"fromfile={folder / 'first.json'}", **settings) as server,
-        server.client() as client,
-    ):
+    offered, settings = ("--bot", f"fromfile={folder / 'first.json'}"), {"PYTHONPATH": str(tmp_path)}
+    with Server(store, *offered, NOUGHTS_BOTS="lion=x", **settings) as server, server.client() as client:
+        assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN, "fromfile"]
         seat = client.create("bot", bot="fromfile")
     game, secret = seat["id"], seat["secrets"]["X"]
-
     with Server(store, **settings) as server, server.client(secret) as client:
         assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN]
         for asked in ("fromfile", "fromfile:path=/etc/hostname", "fromfile:path=/none/such"):
             answer = client.post("/games", {"opponent": "bot", "bot": asked})
-            assert (answer.status, answer.code) == (400, "unknownPolicy")
-            assert answer.json["detail"] == (
-                f"Unknown policy 'fromfile': choose one of {', '.join(BUILT_IN)}."
-            )
+            words = f"Unknown policy 'fromfile': choose one of {', '.join(BUILT_IN)}."
+            assert (answer.code, answer.json["detail"]) == ("unknownPolicy", words)
         assert client.move(game, 4, 5).status == 200
         assert client.read(game)["board"] == "___/_X_/___"
         server.stop_cleanly()
-
     assert not (tmp_path / "loaded").exists()
+    with Server(store, *offered) as server, server.client() as client, client.follow(game) as stream:
+        stream.wait_version(11)
+        assert stream.positions[-1]["moves"] == [4, 0]
 
 
 VALUES = {"beads": "8-4-2-1", "empty": "refill", "blame": "last", "loss": "-1", "draw": "1"}
@@ -226,20 +175,19 @@ def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Pa
 # What is offered
 
 
-def test_bots_are_read_from_names_and_files(folder: Path) -> None:
+def test_bots_are_read_from_names_and_files(folder: Path, tmp_path: Path) -> None:
+    """Only the setting is split at commas: a file of --bot may have one in its name."""
     roster = read_roster(f"tiger={folder / 'first.json'},, 2={folder / 'expert.json'} ,")
     assert roster.names == (*BUILT_IN, "tiger", "2")
     assert roster.policy("tiger")(GOOD) == {1: 1}
     assert roster.policy("club:block=0")(GOOD) == find_policy("club:block=0")(GOOD)
     assert read_roster("").names == tuple(BUILT_IN)
-
-
-def test_only_the_setting_splits_bots_at_commas(folder: Path, tmp_path: Path) -> None:
-    """A file of --bot may have a comma in its name."""
     file = copy(folder / "first.json", tmp_path / "a,b=c.json")
     assert read_policies([f"tiger={file}"])["tiger"](GOOD) == {1: 1}
     with pytest.raises(errors.NotAPolicy, match=r"x,y cannot be read"):
-        serve("127.0.0.1", 0, "memory:", ["tiger=x,y"], 1, StringIO())
+        serve("127.0.0.1", 0, "memory:", ["tiger=x,y"], StringIO(), None)
+    with pytest.raises(errors.NotAPolicy, match="nonesuch cannot be read"):
+        read_roster(f"tiger={folder / 'first.json'},lion={folder / 'nonesuch'}")
 
 
 INVALID_NAMES = (
@@ -249,32 +197,20 @@ INVALID_NAMES = (
 
 
 @pytest.mark.parametrize(
-    "offered", ["tiger", "tiger=", "a=q,b", *(f"{name}=q" for name in INVALID_NAMES)], ids=ascii
-)
-def test_an_invalid_name_or_file_is_refused(offered: str) -> None:
-    with pytest.raises(
-        InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) must be NAME=FILE, the name of up"
-    ) as no:
-        read_roster(offered)
-    assert str(no.value).isprintable()
-
-
-@pytest.mark.parametrize(
     ("offered", "message"),
     [
-        *((f"{name}=q", "and another bot has that name$") for name in BUILT_IN),
-        ("a=q,a=q", "and another bot has that name$"),
-        *((f"{name}=q", f"says '{name}', which is reserved") for name in ("saved", "program", "bot")),
+        *((text, "must be NAME=FILE, the name of up") for text in ("tiger", "tiger=", "a=q,b")),
+        *((f"{name}=q", "must be NAME=FILE, the name of up") for name in INVALID_NAMES),
+        *((f"{name}=q", "says .*, and another bot has that name$") for name in BUILT_IN),
+        ("a=q,a=q", "says 'a', and another bot has that name$"),
+        *((f"{name}=q", f"says '{name}', which is reserved$") for name in ("saved", "program", "bot")),
     ],
+    ids=ascii,
 )
-def test_a_name_that_is_taken_or_reserved_is_refused(offered: str, message: str) -> None:
-    with pytest.raises(InvalidSetting, match=message):
+def test_a_name_that_is_invalid_taken_or_reserved_is_refused(offered: str, message: str) -> None:
+    with pytest.raises(InvalidSetting, match=rf"^--bot \(NOUGHTS_BOTS\) {message}") as no:
         read_roster(offered)
-
-
-def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
-    with pytest.raises(errors.NotAPolicy, match="nonesuch cannot be read"):
-        read_roster(f"tiger={folder / 'first.json'},lion={folder / 'nonesuch'}")
+    assert str(no.value).isprintable()
 
 
 def test_an_unknown_bot_is_answered_with_the_list_of_bots(folder: Path) -> None:

@@ -1,20 +1,28 @@
-"""Starting `noughts serve`: invalid options and settings are refused at once, in one sentence."""
+"""`noughts serve`: its options and settings, its first line, its end, and who else may use its file."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from noughts.web.serve import Ending, Job, run_process
-from noughts.web.settings import Settings
-from support.command import environment
+from noughts import CreateGame, Mark, PlaceToken, Service, open_store
+from noughts.web import serve
+from noughts.web.serve import BARE, UNACKNOWLEDGED_MS, Ending
+from noughts.web.settings import GONE, Settings
+from support.command import COMMAND, environment
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
 from support.web.serving import Server
 
 STORE = ("--store", "memory:")
+STOP_SECONDS = 10.0
+"""Twice what the docs promise."""
 
 # Each with a word that the sentence has to have in it. None of these gets as far as serving.
 OPTIONS = {
@@ -23,8 +31,7 @@ OPTIONS = {
     "a port in letters": (("--port", "http"), "http"),
     "an empty port": (("--port", ""), "port"),
     "digits of elsewhere": (("--port", "٨٠٨٠"), "port"),
-    "no workers": (("--workers", "0"), "workers"),
-    "workers in letters": (("--workers", "many"), "workers"),
+    "an empty host": (("--host", "", "--port", "0"), "empty"),
     "a host that is not there": (("--host", "nonesuch.invalid", "--port", "0"), "nonesuch.invalid"),
     "a host that is not ours": (("--host", "192.0.2.1", "--port", "0"), "192.0.2.1"),
     "a host that is no name": (("--host", "a b", "--port", "0"), "a b"),
@@ -32,7 +39,6 @@ OPTIONS = {
     "a host in brackets": (("--host", "[::1", "--port", "0"), "[::1"),
     "a host that is no text": (("--host", "a\udcff", "--port", "0"), "a"),
     "an address for a host": (("--host", "http://127.0.0.1", "--port", "0"), "http://127.0.0.1"),
-    "workers without a store": (("--workers", "2", "--port", "0", *STORE), "memory:"),
     "a store that is none": (("--port", "0", "--store", "what:ever"), "store"),
     "a folder for a store": (("--port", "0", "--store", "sqlite:/"), "store"),
     "a store below a file": (("--port", "0", "--store", "sqlite:/dev/null/games.sqlite"), "store"),
@@ -44,24 +50,18 @@ OPTIONS = {
     "a bot whose file is not there": (("--bot", "tiger=nonesuch.json"), "nonesuch.json cannot be read"),
     "an unknown option": (("--nonesuch",), "nonesuch"),
     "an argument too many": (("extra",), "extra"),
+    "workers": (("--workers", "4"), GONE["WORKERS"]),
+    "workers in one word": (("--workers=4",), GONE["WORKERS"]),
 }
-
 STORE_ERRORS = {"a folder for a store", "a store below a file", "a database that is not there"}
 
+# `test_asgi.py` has more of them.
 SETTINGS = {
-    "NOUGHTS_CREATES_PER_MINUTE": ("many", "-1", "1.5", "9999999999", "٣", " 5"),
-    "NOUGHTS_JOINS_PER_MINUTE": ("x",),
-    "NOUGHTS_WRONG_SECRETS_PER_MINUTE": ("x",),
-    "NOUGHTS_STREAMS_PER_ADDRESS": ("x",),
-    "NOUGHTS_MOST_STREAMS": ("x",),
-    "NOUGHTS_MOST_CONNECTIONS": ("x",),
-    "NOUGHTS_CACHED_GAMES": ("x",),
-    "NOUGHTS_EXPIRE_DAYS": ("never", "-1"),
-    "NOUGHTS_LOG": ("loud", "INFO "),
-    "NOUGHTS_LOG_FORMAT": ("xml", "JSON"),
-    "NOUGHTS_ORIGIN": ("noughts.example", "https://", "https://a/b", "ftp://a", "https://a@b"),
-    "NOUGHTS_BOTS": ("club=q.json",),
-    "NOUGHTS_PROXY": ("nonsense", "300.1.1.1"),
+    "NOUGHTS_EXPIRE_DAYS": "never",
+    "NOUGHTS_LOG": "loud",
+    "NOUGHTS_BOTS": "club=q.json",
+    "NOUGHTS_PROXY": "300.1.1.1",
+    **{f"NOUGHTS_{name}": "1" for name in GONE},
 }
 
 
@@ -72,42 +72,21 @@ def test_bad_options_are_refused(what: str) -> None:
     assert ran.returncode == (1 if what in STORE_ERRORS else 2)
     assert ran.stdout == ""
     assert ran.stderr.startswith("noughts")
-    assert word in ran.stderr
+    assert word in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr
     assert len(ran.stderr.splitlines()) <= 2
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name in SETTINGS for text in SETTINGS[name]])
+@pytest.mark.parametrize(("name", "text"), SETTINGS.items())
 def test_a_bad_setting_is_refused(name: str, text: str) -> None:
+    """So is one that went, with what to do instead."""
     ran = noughts("serve", "--port", "0", *STORE, env=environment(**{name: text}))
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert name in ran.stderr
+    assert GONE.get(name.removeprefix("NOUGHTS_"), "") in ran.stderr
     assert "Traceback" not in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("when", ["before", "meanwhile", "and again when the loop is closed"])
-def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-    ending, started = Ending(), []
-    close = asyncio.Runner.close
-
-    async def open_slowly(*_: object, **__: object) -> None:
-        ending.count += 1
-        ending.wake()
-        await asyncio.Event().wait()
-
-    def close_and_wake(runner: asyncio.Runner) -> None:
-        close(runner)
-        ending.wake()
-
-    if "again" in when:
-        monkeypatch.setattr(asyncio.Runner, "close", close_and_wake)
-    ending.count = when == "before"
-    monkeypatch.setattr("noughts.web.serve.open_app", open_slowly)
-    with socket.socket() as door:
-        run_process(Job(Settings(), {}, door), ending, lambda: started.append(1), times=1)
-    assert not started
 
 
 def test_a_port_that_is_taken_is_refused() -> None:
@@ -133,27 +112,209 @@ def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
         assert server.port == int(free)
 
 
-@pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])  # noqa: S104 - that it can be served is the point
-def test_a_server_prints_its_address(host: str) -> None:
-    """This server is started as a user would start it, not forked."""
-    with Server("memory:", "--host", host, "--workers", "1") as server, server.client() as client:
-        assert server.url == f"http://{host}:{server.port}"
-        assert client.get("/health").status == 200
-
-
-def test_a_server_can_listen_on_ipv6() -> None:
-    if not _has_ipv6():
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.2", "127.0.0.2"),
+        ("localhost", "localhost"),
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104 - that it can be served is the point
+        ("0", "127.0.0.1"),
+        ("::1", "[::1]"),
+        ("::", "[::1]"),
+    ],
+)
+def test_the_first_line_has_an_address_that_can_be_opened(host: str, address: str) -> None:
+    """If others can reach it, a second line says what belongs before it."""
+    if ":" in host and not _has_ipv6():
         return  # this machine has none, and so has no server on it
-    with Server("memory:", "--host", "::1") as server, server.client() as client:
-        assert server.url == f"http://[::1]:{server.port}"
+    with Server("memory:", "--host", host) as server, server.client() as client:
+        assert server.url == f"http://{address}:{server.port}"
         assert client.get("/health").status == 200
+        assert server.log().count(BARE.encode()) == (host in ("0", "0.0.0.0", "::"))  # noqa: S104 - as above
+    assert "proxy" in BARE
+    assert "proxy" in noughts("serve", "--help").stdout
 
 
-def test_the_help_has_every_option_of_serve() -> None:
-    ran = noughts("serve", "--help")
-    assert ran.returncode == 0
-    for option in ("--bot", "--host", "--port", "--store", "--workers"):
-        assert option in ran.stdout
+def test_a_reader_who_vanishes_is_given_up_by_the_system() -> None:
+    """The pings that nobody acknowledges would fit into its buffers for a quarter of an hour."""
+    with serve._bind("127.0.0.1", 0) as listener:  # noqa: SLF001 - no other process can ask a socket
+        listener.listen()
+        with socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+            with accepted:
+                assert (
+                    accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == UNACKNOWLEDGED_MS
+                )
+
+
+# How it ends.
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 0)])
+def test_a_server_ends_in_order_on_each_signal(tmp_path: Path, how: signal.Signals, code: int) -> None:
+    """With streams, an idle connection, and half a request that never becomes a whole one."""
+    with Server(f"sqlite:{tmp_path / 'games.db'}") as server, server.client() as client:
+        game = client.create("self")["id"]
+        with (
+            client.follow(game) as stream,
+            socket.create_connection((server.host, server.port)) as half,
+        ):
+            half.sendall(b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            stream.wait(lambda now: now.rooms)
+
+            assert server.end(how, STOP_SECONDS) == code
+
+            stream.wait_over()
+            assert stream.was_ended
+    assert b"Traceback" not in server.errors
+    assert b'"level": "error"' not in server.errors
+    assert b'"stopped"' in server.errors
+    assert [one.name for one in tmp_path.iterdir() if "wal" in one.name] == []  # it was closed
+
+
+def test_a_signal_ends_a_start_that_takes_long() -> None:
+    """Here the database accepts a connection, and never says anything."""
+    with socket.create_server(("127.0.0.1", 0)) as database:
+        port = database.getsockname()[1]
+        command = [*COMMAND, "serve", "--port", "0", "--store", f"postgresql://127.0.0.1:{port}/x"]
+        with subprocess.Popen(
+            command,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            connection, _ = database.accept()
+            with connection:
+                process.send_signal(signal.SIGTERM)
+                output, errors = process.communicate(timeout=DEADLINE_SECONDS)
+    assert (process.returncode, output, errors) == (0, b"", b"")
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Yield a socket for a server in this process, whose handlers of signals are put back."""
+    before = {how: signal.getsignal(how) for how in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    with serve._bind("127.0.0.1", 0) as found:  # noqa: SLF001 - no process is started here
+        yield found
+    for how, handler in before.items():
+        signal.signal(how, handler)
+
+
+def test_nohup_keeps_a_server(listener: socket.socket) -> None:  # noqa: ARG001 - puts the handlers back
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    Ending().catch_signals()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile", "as the loop is closed"])
+def test_a_signal_counts_while_the_store_is_opened(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    ending, started = Ending(), []
+    close = asyncio.Runner.close
+
+    async def open_forever(_: object) -> None:
+        if when != "before":
+            signal.raise_signal(signal.SIGTERM)
+        await asyncio.Event().wait()
+
+    def close_and_signal(runner: asyncio.Runner) -> None:
+        close(runner)
+        signal.raise_signal(signal.SIGTERM)
+
+    if "loop" in when:
+        monkeypatch.setattr(asyncio.Runner, "close", close_and_signal)
+    ending.count = int(when == "before")
+    monkeypatch.setattr(serve.Server, "open", open_forever)
+    ending.catch_signals()
+    serve.Server(Settings(), {}, ending, lambda: started.append(1)).run(listener)
+    assert ending.count == 1 + ("loop" in when)
+    assert not started
+
+
+def test_a_second_interrupt_ends_a_server_at_once(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while it closes its store, which may take long."""
+    ending = Ending()
+
+    async def close_forever(_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(serve.Server, "close", close_forever)
+    ending.catch_signals()
+    serve.Server(Settings(), {}, ending, lambda: signal.raise_signal(signal.SIGINT)).run(listener)
+    assert ending.is_interrupted
+    assert ending.count == 2
+
+
+# Who else may use its file.
+
+
+def test_a_server_keeps_its_file_to_itself(tmp_path: Path) -> None:
+    """Nobody else writes to it; whoever only reads may."""
+    url, other = f"sqlite:{tmp_path / 'games.db'}", f"sqlite:{tmp_path / 'other.db'}"
+    for place in (url, other):
+        with open_store(place) as store:
+            Service(store).start("local", [CreateGame(), PlaceToken(Mark.X, 4)])
+    exported = tmp_path / "exported.jsonl"
+    exported.write_text(noughts("store", "export", "--store", other).stdout)
+    refused: dict[tuple[str, ...], str] = {
+        ("serve", "--port", "0"): "",
+        ("play",): "5\n",
+        ("resume",): "1\n",
+        ("resume", "local"): "1\n",
+        ("games", "--delete", "local"): "y\n",
+        ("store", "import", str(exported)): "",
+    }
+    allowed = (
+        ("games",),
+        ("show", "local"),
+        ("store", "verify"),
+        ("store", "export"),
+        ("store", "backup", str(tmp_path / "copy.db")),
+    )
+
+    with Server(url) as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        for command, typed in refused.items():
+            ran = noughts(*command, "--store", url, typed=typed)
+            assert (ran.returncode, "Traceback" in ran.stderr) == (1, False), (command, ran)
+            assert str(tmp_path / "games.db") in " ".join(ran.stderr.split()), (command, ran)
+        for command in allowed:
+            ran = noughts(*command, "--store", url)
+            assert (ran.returncode, ran.stderr) == (0, ""), command
+        assert client.move(seat["id"], 4, 5).status == 200
+        server.stop_cleanly()
+
+    with open_store(f"sqlite:{tmp_path / 'copy.db'}") as copy:
+        assert {game.id for game in copy.games()} == {"local", seat["id"]}
+    for command, typed in refused.items():  # now that it has ended
+        if command[0] in ("play", "games"):
+            assert noughts(*command, "--store", url, typed=typed).returncode == 0, command
+
+
+def test_a_second_server_is_refused_whoever_is_faster(tmp_path: Path) -> None:
+    """The first may be any process; after it was killed the file is free."""
+    url = f"sqlite:{tmp_path / 'games.db'}"
+    with Server(url) as first:
+        assert noughts("serve", "--port", "0", "--store", url).returncode == 1
+        first.kill()
+    with Server(url) as second, second.client() as client:
+        client.create("self")
+        second.stop_cleanly()
+
+
+def test_a_server_may_keep_its_games_in_memory() -> None:
+    """As many servers as there are may."""
+    with Server("memory:") as one, Server("memory:") as other, one.client() as client:
+        game = client.create("self")["id"]
+        with other.client() as eve:
+            assert eve.get(f"/games/{game}").status == 404
+        one.stop_cleanly()
 
 
 def _has_ipv6() -> bool:

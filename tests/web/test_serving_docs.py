@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 from pathlib import Path
 
 import pytest
+import uvicorn
 
-from noughts import web as page
+from noughts import open_store, web as page
 from noughts.cli.remote.client import SILENCE_LIMIT_SECONDS
-from noughts.web.settings import from_environment
+from noughts.web.settings import GONE, from_environment
 from noughts.web.streams import PING_SECONDS
 from support.command import environment, noughts as run_noughts
+from support.postgres_server import Server as Postgres
 from support.web.serving import Server
 from support.web.serving_docs import DOCS, EXAMPLES, code, known_names, rows, served
 
@@ -45,7 +46,8 @@ def test_silent_streams_are_given_up_after_more_than_one_ping_interval() -> None
 
 def test_pages_and_examples_name_only_settings_that_exist() -> None:
     for file in (*DOCS.glob("*.md"), *EXAMPLES.iterdir()):
-        assert named(file.read_text()) <= known_names(), file.name
+        text = file.read_text().partition("## What went")[0]
+        assert named(text) <= known_names(), file.name
 
 
 def test_the_page_has_every_metric(server: Server) -> None:
@@ -53,24 +55,27 @@ def test_the_page_has_every_metric(server: Server) -> None:
         text = client.get("//metrics").body.decode()
     documented = {
         (name, kind)
-        for kind, names in re.findall(r"^- (counter|gauge)s: (.*)$", SERVING, re.MULTILINE)
+        for kind, names in re.findall(r"^- (counter|gauge|histogram)s: (.*)$", SERVING, re.MULTILINE)
         for name in code(names)
     }
     assert documented == set(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_a_server_leaves_with_the_code_that_the_page_says(
-    store: str, how: signal.Signals, code: int
-) -> None:
-    with Server(store) as server:
-        assert server.end(how) == code
-    assert all(f"\n|{one}|" in SERVING for one in (0, 1, 2, 130))
+def test_the_page_has_the_exit_codes() -> None:
+    """tests/web/test_serve_command.py has a server leave with each."""
+    assert [row[0] for row in rows(SERVING, "## Signals and exit codes")] == ["0", "1", "2", "130"]
+
+
+def test_the_page_says_what_went() -> None:
+    _, _, went = SERVING.partition("## What went")
+    assert {*re.findall(r"`(NOUGHTS_[A-Z_]+)`", went)} - known_names() == {
+        f"NOUGHTS_{name}" for name in GONE
+    }
 
 
 def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
     """The commands of the page work while the server runs."""
-    lines = [line for line in re.findall(r"^noughts store .*$", SERVING, re.MULTILINE) if line]
+    lines = re.findall(r"^noughts store .*$", SERVING, re.MULTILINE)
     assert len(lines) == 2
     with Server(store) as server, server.client() as client:
         seat = client.create("self")
@@ -79,10 +84,9 @@ def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
         for line in lines:
             ran = run_noughts(*shlex.split(line)[1:], env=environment(NOUGHTS_STORE=store), cwd=tmp_path)
             assert (ran.returncode, ran.stderr) == (0, ""), line
-    copy = re.findall(r"^noughts serve --store sqlite:(\S+)$", SERVING, re.MULTILINE)
-    assert len(copy) == 1
+    (copy,) = re.findall(r"^noughts store backup (\S+)$", SERVING, re.MULTILINE)
 
-    with Server(f"sqlite:{tmp_path / copy[0]}") as server, server.client(seat["secrets"]["O"]) as client:
+    with Server(f"sqlite:{tmp_path / copy}") as server, server.client(seat["secrets"]["O"]) as client:
         assert client.move(seat["id"], 0, 8).status == 200
 
 
@@ -94,6 +98,22 @@ def test_a_command_line_of_the_page_is_valid(line: str) -> None:
     served(*words[start + 1 :])
     from_environment(settings)
     assert set(settings) <= known_names()
+
+
+def test_the_command_line_of_uvicorn_is_valid() -> None:
+    (line,) = re.findall(r"^uvicorn (.*)$", SERVING, re.MULTILINE)
+    context = uvicorn.main.make_context("uvicorn", shlex.split(line))
+    assert context.params["app"] == "noughts.web:create_app"
+    assert context.params["proxy_headers"] is False
+
+
+def test_the_role_of_the_page_may_make_the_tables(postgres: Postgres) -> None:
+    (statements,) = re.findall(r"```sql\n(.*?)```", SERVING, re.DOTALL)
+    with postgres.connect() as administrator:
+        for statement in statements.split(";")[:-1]:
+            administrator.execute(statement.encode())
+    with open_store(f"postgresql://noughts@/noughts?host={postgres.folder}") as store:
+        assert store.count() == 0
 
 
 def named(text: str) -> set[str]:

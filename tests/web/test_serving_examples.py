@@ -11,7 +11,9 @@ import tomllib
 from configparser import RawConfigParser
 from pathlib import Path
 
+from noughts.web.request import MAX_BODY_BYTES
 from noughts.web.routes import OPERATIONS
+from noughts.web.serve import IDLE_SECONDS
 from noughts.web.settings import Settings, from_environment
 from support.web.serving import BASE, Server
 from support.web.serving_docs import EXAMPLES, ROOT, known_names, served
@@ -26,7 +28,10 @@ INSTRUCTIONS = [
     line.split(None, 1) for line in _CONTAINER.splitlines() if line and not line.startswith("#")
 ]
 
-NGINX = re.sub(r"#.*", "", (EXAMPLES / "nginx.conf").read_text())
+_NGINX = (EXAMPLES / "nginx.conf").read_text()
+NGINX = re.sub(r"#.*", "", _NGINX)
+UPSTREAMS = re.findall(r"^ +(?:# )?server (\S+) max_fails=0;$", _NGINX, re.MULTILINE)
+"""The server, and the second that is commented out."""
 
 
 def test_the_unit_starts_a_server() -> None:
@@ -35,7 +40,7 @@ def test_the_unit_starts_a_server() -> None:
     options = served(*arguments)
     assert Path(command).name == "noughts"
     assert Path(command).is_absolute()
-    assert f"server {options.host}:{options.port};" in (EXAMPLES / "nginx.conf").read_text()
+    assert f"{options.host}:{options.port}" == UPSTREAMS[0]
 
 
 def test_the_settings_of_the_unit_are_valid() -> None:
@@ -60,8 +65,9 @@ def test_the_unit_has_only_the_rights_it_needs() -> None:
     }
 
     assert {name: service[name] for name in expected} == expected
-    assert int(service["TimeoutStopSec"]) > 10
-    assert int(service["LimitNOFILE"]) > Settings().most_connections
+    assert int(service["TimeoutStopSec"]) > 5
+    assert int(service["LimitNOFILE"]) > 2 * Settings().most_streams
+    assert UNIT["Unit"]["StartLimitIntervalSec"] == "0"  # at boot the database may come later
 
 
 def instructed(what: str) -> str:
@@ -128,7 +134,8 @@ def test_the_compose_file_starts_a_server() -> None:
     (store,) = re.findall(r"NOUGHTS_STORE: (\S.*)$", text, re.MULTILINE)
     options = served(*json.loads(command))
     assert (ROOT / dockerfile).exists()
-    assert f":{options.port}" in text
+    ports = re.findall(r'ports: \["(\S+):(\d+)"\]', text)
+    assert ports == [(address, str(options.port)) for address in UPSTREAMS]
     assert re.fullmatch(r"postgresql://noughts:\$\{DB_PASSWORD:\?[^}]+\}@db/noughts", store)
     assert not re.search(r"PASSWORD: (?!\$\{)", text)
 
@@ -162,14 +169,28 @@ def test_nginx_forwards_the_clients_address() -> None:
     assert headers["X-Forwarded-Proto"] == "$scheme"
 
 
+def test_nginx_limits_what_the_server_does_not() -> None:
+    found = {said[0]: said[1:] for inside, said in directives() if inside == ["server"]}
+    for name in ("limit_conn", "limit_req", "client_header_timeout", "large_client_header_buffers"):
+        assert found[name], name
+    assert int(found["client_max_body_size"][0].removesuffix("k")) * 1024 >= MAX_BODY_BYTES
+    (kept,) = [
+        said[1]
+        for inside, said in directives()
+        if inside[:1] == ["upstream noughts"] and "time" in said[0]
+    ]
+    assert int(kept.removesuffix("s")) < IDLE_SECONDS
+    assert "non_idempotent" in found["proxy_next_upstream"]
+
+
 def test_nginx_does_not_buffer_streams() -> None:
     (block,) = {inside[-1] for inside, said in directives() if said == ["proxy_buffering", "off"]}
     pattern = block.removeprefix("location ~ ")
-    (patience,) = [said[1] for _, said in directives() if said[0] == "proxy_read_timeout"]
+    times = {inside[-1]: said[1] for inside, said in directives() if said[0] == "proxy_read_timeout"}
     assert re.search(pattern, f"{BASE}/games/{'a2' * 13}/events")
     others = [one.route.replace("{id}", "a2" * 13) for one in OPERATIONS if one.answers]
     assert not any(re.search(pattern, other) for other in [*others, "/", "/static/0a1b/page.js"])
-    assert int(patience.removesuffix("s")) > 15
+    assert int(times[block].removesuffix("s")) > 15
     assert (["server"], ["proxy_http_version", "1.1"]) in directives()
 
 

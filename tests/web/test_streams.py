@@ -1,189 +1,272 @@
-"""The live stream of a game: every event once, in order, from any version."""
+"""The stream of a game: every event once, in order, from any version, then the position and the room."""
 
 from __future__ import annotations
 
-import socket
 from contextlib import ExitStack
-from threading import Condition
+from typing import Any
 
 import pytest
 
-from support.deadlines import DEADLINE_SECONDS
-from support.web.matches import WON_BY_X, check_events, one_player, two_players
+from noughts.store.errors import StoreUnavailable
+from noughts.store.rows import Row
+from noughts.web.app import App
+from noughts.web.streams import PING_SECONDS, RETRY_SECONDS, WRITE_SECONDS, Stream
+from support.web.apps import (
+    Follower,
+    cluster,
+    create,
+    follow,
+    get,
+    handle,
+    memory_store,
+    move,
+    open_app,
+)
+from support.web.fake_clock import in_fake_time, skip, turns, wait
+from support.web.in_process import InProcessServer
+from support.web.matches import WON_BY_X, check_events, one_player, position, two_players
 from support.web.serving import Client, Message, Server
 
 
-def test_the_id_of_an_event_is_its_version(server: Server) -> None:
-    with two_players(server) as match:
-        match.play(0, 4)
-        with match.watcher.follow(match.game) as stream:
-            match.play(1)
-            check_events(stream, match.now["events"])
-            assert stream.retry == 1000
-            assert stream.headers.get_content_type() == "text/event-stream"
+def test_events_come_with_their_version_and_then_the_position(server: Server) -> None:
+    with two_players(server) as match, match.watcher.follow(match.game) as stream:
+        match.play(*WON_BY_X)
+        check_events(stream, match.now["events"])
+        assert stream.headers.get_content_type() == "text/event-stream"
+        kinds = [message.event for message in stream.messages if message.event != "room"]
+        assert kinds.count("position") == 1 + len(WON_BY_X)
+        assert kinds[-6:] == ["", "", "", "", "", "position"]
+        assert stream.positions[-1]["winner"] == "X"
 
 
-@pytest.mark.parametrize("way", ["header", "query"])
-def test_a_stream_resumes_at_any_version(server: Server, way: str) -> None:
+def test_a_stream_resumes_at_any_version(server: Server) -> None:
+    """It begins with the room, what came since, and the position."""
     with two_players(server) as match:
         match.play(*WON_BY_X)
         events = match.now["events"]
-
         for version in range(len(events) + 1):
-            with (
-                match.watcher.follow(match.game, last_event_id=str(version))
-                if way == "header"
-                else match.watcher.follow(match.game, after=version)
-            ) as stream:
-                stream.wait(lambda now: now.rooms)
-                check_events(stream, events, after=version)
-
-
-def test_last_event_id_counts_more_than_the_query(server: Server) -> None:
-    """A browser that reconnects sends both."""
-    with (
-        two_players(server) as match,
-        match.watcher.follow(match.game, after=0, last_event_id="4") as stream,
-    ):
-        assert [message.id for message in stream.wait_version(5)] == ["5"]
-
-
-@pytest.mark.parametrize("last", ["x", "-1", "1.5", "1 2", "9999999999", "٣", "+1", "0x1"])
-def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
-    with one_player(server, "self") as both:
-        raw = last.encode().decode("latin-1")
-        with both.client.follow(both.game, last_event_id=raw) as stream:
-            assert stream.refusal
-            assert (stream.refusal.status, stream.refusal.code) == (400, "badRequest")
-
-
-def test_a_version_that_does_not_exist_is_refused(server: Server) -> None:
-    """With the current version."""
-    with one_player(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
-        assert stream.refusal
-        assert (stream.refusal.status, stream.refusal.code) == (409, "staleVersion")
-        assert stream.refusal.json["version"] == 5
+            for after, last in ((version, str(version)), (0, str(version)), (version, None)):
+                headers: Any = {"last_event_id": last} if last else {}
+                with match.watcher.follow(match.game, after, **headers) as stream:
+                    check_events(stream, events, after=version)
+                    assert stream.messages[0].event == "room"
+                    assert stream.positions == [position(events)]
 
 
 @pytest.mark.parametrize(
-    "query", ["?after=", "?after=x", "?after=1&after=1", "?before=1", "?after=%31%00"]
+    ("query", "last", "code"),
+    [
+        *(("", last, "badRequest") for last in ("x", "-1", "1.5", "1 2", "9999999999", "٣", "+1", "0x1")),
+        *((f"?{query}", None, "badRequest") for query in ("after=", "after=1&after=1", "before=1")),
+        ("?after=%31%00", None, "badRequest"),
+        ("?after=6", None, "staleVersion"),
+        ("?after=0", "6", "staleVersion"),
+    ],
 )
-def test_a_query_that_makes_no_sense_is_refused(server: Server, query: str) -> None:
+def test_a_version_that_makes_no_sense_is_refused(
+    server: Server, query: str, last: str | None, code: str
+) -> None:
     with one_player(server, "self") as both:
-        refused = both.client.get(f"/games/{both.game}/events{query}")
-        assert (refused.status, refused.code) == (400, "badRequest")
+        headers = {} if last is None else {"last_event_id": last.encode().decode("latin-1")}
+        refused = both.client.get(f"/games/{both.game}/events{query}", **headers)
+        assert refused.code == code
+        assert refused.json.get("version") == (5 if code == "staleVersion" else None)
 
 
-def test_following_a_missing_game_is_refused(client: Client) -> None:
+def test_only_a_game_can_be_followed_and_only_with_get(client: Client) -> None:
     for game in ("a" * 26, "", "x", "a/b", "%00", "..", "a" * 5000):
-        refused = client.get(f"/games/{game}/events")
-        assert (refused.status, refused.code) == (404, "notFound")
+        assert client.get(f"/games/{game}/events").code == "notFound"
+    game = client.create("self")["id"]
+    for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
+        assert client.ask(method, f"/games/{game}/events").status == 405
 
 
 def test_all_subscribers_get_the_same_events(server: Server) -> None:
     with two_players(server) as match, ExitStack() as stack:
-        streams = [
-            stack.enter_context(client.follow(match.game))
-            for client in (match.X.client, match.O.client, *[match.watcher] * 5)
-        ]
+        clients = (match.X.client, match.O.client, *[match.watcher] * 5)
+        streams = [stack.enter_context(client.follow(match.game)) for client in clients]
         match.play(*WON_BY_X)
         now = match.now
         for stream in streams:
             check_events(stream, now["events"])
 
 
-def test_a_stream_shows_who_is_connected(server: Server) -> None:
+def test_a_stream_shows_who_is_connected(server: InProcessServer) -> None:
+    """Somebody who left is shown for a second; a player is there until the last of their streams ends."""
     with two_players(server) as match, match.O.follow() as bob:
         bob.wait_room(lambda room: room["seats"]["O"]["present"])
         assert not bob.rooms[-1]["seats"]["X"]["present"]
-        with match.X.follow():
-            bob.wait_room(lambda room: room["seats"]["X"]["present"])
-        bob.wait_room(lambda room: not room["seats"]["X"]["present"])
-
-
-def test_spectators_are_counted(server: Server) -> None:
-    with two_players(server) as match, match.X.follow() as ann:
-        assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
-        with match.watcher.follow(match.game), match.watcher.follow(match.game) as last:
-            ann.wait_room(lambda room: room["watching"] == 2)
-            last.wait_room(lambda room: room["watching"] == 2)
-            assert match.room["watching"] == 2
-        ann.wait_room(lambda room: room["watching"] == 0)
-        assert match.room["watching"] == 0
-
-
-def test_a_player_is_present_until_the_last_stream_ends(server: Server) -> None:
-    with two_players(server) as match, match.O.follow() as bob:
         with match.X.follow() as one:
-            with match.X.follow() as other:
-                bob.wait_room(lambda room: room["seats"]["X"]["present"])
-                other.wait(lambda now: now.rooms)
-            with match.watcher.follow(match.game):  # which tells the room again, after all that
-                bob.wait_room(lambda room: room["watching"] == 1)
-                assert bob.rooms[-1]["seats"]["X"]["present"]
-            one.wait(lambda now: now.rooms)
+            with match.X.follow() as other, match.watcher.follow(match.game) as eve:
+                bob.wait_room(lambda room: room["seats"]["X"]["present"] and room["watching"] == 1)
+                for stream in (other, eve):
+                    stream.wait(lambda now: now.positions)
+                assert match.room["watching"] == 1
+            one.wait(lambda now: now.positions)
+            server.skip(1)
+            room = bob.wait_room(lambda room: room["watching"] == 0)
+            assert room["seats"]["X"]["present"]
+        server.skip(1)
         bob.wait_room(lambda room: not room["seats"]["X"]["present"])
 
 
-def test_a_stream_shows_who_has_joined(server: Server) -> None:
+def test_a_page_that_is_loaded_again_was_never_away(server: InProcessServer) -> None:
+    with two_players(server) as match, match.O.follow() as bob:
+        for _ in range(2):
+            with match.X.follow() as ann:
+                ann.wait(lambda now: now.positions)
+                server.skip(2)
+                match.X.take_back()
+                bob.wait_room(lambda room: room["seats"]["X"]["present"])
+        seen = [room["seats"]["X"]["present"] for room in bob.rooms]
+        assert seen == sorted(seen)
+
+
+def test_a_stream_shows_who_has_joined_and_what_is_offered_after_the_end(server: Server) -> None:
     with server.client() as ann, server.client() as bob:
         seat = ann.create("friend", name="Ann")
-        with ann.follow(seat["id"]) as stream:
+        ann.secret = seat["secrets"]["X"]
+        with bob.follow(seat["id"]) as stream:
             assert not stream.wait_room(lambda room: room)["seats"]["O"]["taken"]
             bob.join(seat["id"], seat["invite"], name="Bob")
             room = stream.wait_room(lambda room: room["seats"]["O"]["name"])
             assert room["seats"]["O"] == {"name": "Bob", "bot": None, "taken": True, "present": False}
             assert stream.wait_version(5)[-1].data["event"] == "gameReady"
+            ann.post(f"/games/{seat['id']}/resign", {"version": 5, "key": "a"})
+            ann.post(f"/games/{seat['id']}/rematch", {"key": "b"})
+            stream.wait_room(lambda room: room["offer"] == {"kind": "rematch", "mark": "X"})
+            assert not stream.is_over
 
 
-def test_a_stream_stays_open_after_the_end(server: Server) -> None:
-    """For what comes later, such as an offer of a rematch."""
-    with two_players(server) as match, match.watcher.follow(match.game) as early:
-        match.play(*WON_BY_X)
-        with match.watcher.follow(match.game) as late:
-            match.X.rematch()
-            for stream in (early, late):
-                stream.wait_room(lambda room: room["offer"])
-                assert not stream.is_over
+def test_a_silent_stream_gets_pings(server: InProcessServer) -> None:
+    with one_player(server, "self") as both, both.follow() as stream:
+        for _ in range(3 * PING_SECONDS):
+            server.skip(1)
+            both.client.get("/health")
+        stream.wait(lambda now: len(now.named("ping")) == 3)
+        assert stream.messages[-1] == Message("ping", None, {})
 
 
-def test_a_silent_stream_gets_pings(server: Server) -> None:
-    """Each gets one every 15 s; of 15, one gets one every second."""
-    news = Condition()
-    with one_player(server, "self") as both, ExitStack() as stack:
-        streams = [stack.enter_context(both.client.follow(both.game, news=news)) for _ in range(15)]
-        streams[0].wait(lambda _: any(stream.pings for stream in streams))
-        pings = [ping for stream in streams for ping in stream.pings]
-        assert all(ping == Message("ping", None, {}) for ping in pings)
+# The same application with a reader that stops reading, a store that fails, and a clock that stands still
 
 
-def test_a_request_on_the_connection_of_a_stream_is_ignored(store: str) -> None:
-    """The second request is not answered."""
-    with Server(store) as server, one_player(server, "self") as both, both.follow() as stream:
-        with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
-            connection.sendall(
-                f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode()
-            )
-            stream.wait_room(lambda room: room["watching"] == 1)
-            connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
-        stream.wait_room(lambda room: room["watching"] == 0)
+async def played(app: App, seat: Any, *cells: int) -> None:
+    """Play on in a game of one person."""
+    for cell in cells:
+        known = app.games.known(seat["id"])
+        assert known
+        mark = "XO"[len(known.game.moves) % 2]
+        assert (await move(app, seat, cell, known.version, mark)).status == 200
 
 
-def test_following_needs_get(server: Server) -> None:
-    with one_player(server, "self") as both:
-        for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
-            assert both.client.ask(method, f"/games/{both.game}/events").status == 405
+@in_fake_time
+async def test_a_reader_who_stops_for_a_while_gets_everything_afterwards() -> None:
+    """In few pieces, without a gap or a repeat."""
+    async with open_app() as app:
+        seat = await create(app)
+        follower = await follow(app, seat["id"])
+        follower.reading.clear()
+        await played(app, seat, 0, 3)
+        await wait(int(WRITE_SECONDS) - 2)
+        await played(app, seat, 1, 4)
+        follower.reading.set()
+        await turns()
+        await played(app, seat, 2)
+        await turns()
+        assert follower.versions == [*range(1, 23)]
+        moves = [one["moves"] for one in follower.named("position")]
+        assert moves == [[], [0], [0, 3, 1, 4], [0, 3, 1, 4, 2]]
 
 
-@pytest.mark.parametrize("cached", ["0", "1"])
-def test_a_game_with_a_stream_stays_in_memory(store: str, cached: str) -> None:
-    """However small the cache is."""
-    with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
-        matches = [stack.enter_context(two_players(server)) for _ in range(4)]
-        streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]
-        for cell in WON_BY_X:
-            for match in matches:
-                match.play(cell)
-        for match, stream in zip(matches, streams, strict=True):
-            now = match.now
-            check_events(stream, now["events"])
+@in_fake_time
+async def test_a_reader_who_does_not_read_for_thirty_seconds_is_cut_off() -> None:
+    """It is counted, and shown as gone; others read on."""
+    async with open_app() as app:
+        seat = await create(app)
+        stalled, healthy = await follow(app, seat["id"]), await follow(app, seat["id"])
+        stalled.reading.clear()
+        await played(app, seat, 0)
+        await wait(int(WRITE_SECONDS) - 1)
+        assert not stalled.task.done()
+        await wait(PING_SECONDS + 1)
+        assert (stalled.task.done(), stalled.is_over) == (True, False)
+        await wait(2)
+        assert (len(app.streams), app.streams.ended, healthy.task.done()) == (1, 1, False)
+        assert [room["watching"] for room in healthy.named("room")] == [2, 1]
+
+
+@in_fake_time
+async def test_a_stream_whose_game_is_deleted_ends() -> None:
+    """Also one that was about to begin."""
+    async with cluster() as found:
+        process = await found.start()
+        seat = await create(process.app)
+        follower = await follow(process.app, seat["id"])
+        late = await handle(process.app, "GET", f"/games/{seat['id']}/events")
+        assert isinstance(late, Stream)
+        memory_store(found.database).delete(seat["id"])
+        await turns()
+        latest = Follower(late)
+        await turns()
+        assert follower.is_over
+        assert latest.is_over
+        assert len(process.app.streams) == 0
+        assert (await get(process.app, f"/games/{seat['id']}")).status == 404
+
+
+@pytest.mark.parametrize("back", [1, 2, 9])
+@in_fake_time
+async def test_a_stream_ends_when_the_store_went_back(back: int) -> None:
+    """Its client asks again, and gets what is there; it may be nothing."""
+    async with cluster() as found:
+        process, games = await found.start(), found.database.games
+        seat = await create(process.app)
+        rows = [games[seat["id"]]]
+        follower = await follow(process.app, seat["id"])
+        for cell in (0, 3):
+            await played(process.app, seat, cell)
+            rows.append(games[seat["id"]])
+        if back < len(rows):
+            games[seat["id"]] = rows[-1 - back]
+        else:
+            del games[seat["id"]]
+        answer = await get(process.app, f"/games/{seat['id']}")
+        await turns()
+        assert follower.is_over
+        assert answer.status == (404 if back == 9 else 200)
+
+
+@in_fake_time
+async def test_a_stream_goes_on_after_a_read_has_failed() -> None:
+    async with cluster() as found:
+        here, there = await found.start(cache_megabytes=0), await found.start()
+        seat = await create(here.app)
+        follower = await follow(here.app, seat["id"])
+        await create(here.app)  # there is room for one game only
+        rows, failures = here.store.read_rows, [StoreUnavailable("the disk is gone")] * 3
+
+        def read(games: Any) -> list[Row]:
+            if failures:
+                raise failures.pop()
+            return rows(games)
+
+        here.store.read_rows = read  # type: ignore[method-assign]  # it fails a few times
+        await move(there.app, seat, 4, 5)
+        for _ in range(4):
+            await turns()
+            skip(RETRY_SECONDS)
+        await turns()
+        assert not failures
+        assert follower.versions == [*range(1, 9)]
+
+
+@in_fake_time
+async def test_a_stream_that_never_starts_frees_its_place() -> None:
+    async with open_app(streams_per_address=2) as app:
+        path = f"/games/{(await create(app))['id']}/events"
+        results = [await handle(app, "GET", path) for _ in range(3)]
+        for result in results[:2]:
+            assert isinstance(result, Stream)
+            result.close()
+        results.append(await handle(app, "GET", path))
+        assert [result.status for result in results] == [200, 200, 429, 200]

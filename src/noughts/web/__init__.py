@@ -7,13 +7,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from noughts.web.asgi import AsgiApp
+    from noughts.web.app import Application
 
 __all__ = ["create_app"]
 
 
-def create_app() -> AsgiApp:
+def create_app() -> Application:
     """Create the ASGI application; its settings come from the environment."""
-    from noughts.web.asgi import AsgiApp  # noqa: PLC0415 - it needs an extra
+    from noughts.web.app import from_settings  # noqa: PLC0415 - it needs an extra
 
-    return AsgiApp()
+    return from_settings()

@@ -3,9 +3,9 @@
 The operator names files with saved policies. A player names one of the bots, with parameters that it
 declares: no name opens a file or calls a function of another package.
 
-When it is a bot's turn, its policy is asked in a thread, and its move is recorded like any other. If
-several processes do so, the store accepts one move. A bot that failed is asked again by a check every
-second, which also finds a turn that nothing has started. A game that no process has in memory goes on
+A bot's turn belongs to whoever commits, reads or looks at the game and is not already thinking about it.
+Its policy is asked in a thread, and its move is recorded like any other: if several processes do so, the
+store accepts one. A bot that failed is asked again after a rest. A game that no process looks at goes on
 as soon as somebody opens it.
 """
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from random import Random
-from weakref import WeakKeyDictionary
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import UnknownPolicy
@@ -34,21 +34,20 @@ from noughts.bots.registry import (
 )
 from noughts.core.errors import NoughtsError, quoted
 from noughts.core.game import PlaceToken, Resign
-from noughts.store.errors import StaleVersion
-from noughts.web.game import LiveGame
+from noughts.service import judge
+from noughts.store.base import StoredGame
+from noughts.store.errors import StaleVersion, StoreError
 from noughts.web.games import Games
 from noughts.web.logging import details, log, report
 from noughts.web.metrics import Metrics
 from noughts.web.problems import InvalidSetting
+from noughts.web.rooms import room_of
 
 MAX_BOT_NAME_CHARACTERS = 28
 """With the prefix of bots, it fits into a seat."""
 
-FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 4.0
-"""How long a bot pauses after a failure; each further failure in a row doubles it."""
-
-CHECKED_AT_ONCE = 512
-"""How many games are checked before the loop goes on; thousands would hold it up for milliseconds."""
+FIRST_REST_SECONDS, MAX_REST_SECONDS = 1.0, 10.0
+"""How long a bot rests after a failure; each further failure in a row doubles it."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _RESERVED = frozenset(word.rstrip(":") for word in (SAVED, PROGRAM, BOT))
@@ -121,73 +120,72 @@ class BotTurns:
         self._games = games
         self._roster = roster
         self._metrics = metrics
-        self._thinking: dict[LiveGame, asyncio.Task[None]] = {}
-        self._pauses: WeakKeyDictionary[LiveGame, tuple[float, float]] = WeakKeyDictionary()
-        """Games whose bot failed: the loop's time until which it rests, and the length of that rest."""
+        self._thinking: dict[str, asyncio.Task[None]] = {}
         self._unknown: set[str] = set()
         """Policies that are not offered any more; each is logged once."""
-        self.missed = 0
-        """How many turns only the check has found."""
 
     def __len__(self) -> int:
         return len(self._thinking)
 
-    def start(self, live: LiveGame) -> None:
-        """Have the bot move, if it is a bot's turn."""
-        if live.bot_to_move and live not in self._thinking:
-            self._thinking[live] = asyncio.ensure_future(self._play(live))
+    def start(self, stored: StoredGame) -> None:
+        """Have the bot move, if it is a bot's turn and it is not thinking yet."""
+        if stored.id not in self._thinking and room_of(stored).bot_to_move(stored):
+            self._thinking[stored.id] = asyncio.ensure_future(self._play(stored))
 
-    async def check(self) -> None:
-        """Start every bot whose turn it is, except those that rest after a failure."""
-        now = asyncio.get_running_loop().time()
-        for number, live in enumerate(self._games.all_known(), 1):
-            if not number % CHECKED_AT_ONCE:
-                await asyncio.sleep(0)
-            if (policy := live.bot_to_move) and live not in self._thinking:
-                pause = self._pauses.get(live)
-                if pause is None:
-                    self.missed += 1
-                    report("bot", "its turn was missed", policy=policy)
-                elif now < pause[0]:
-                    continue
-                self.start(live)
-
-    async def _play(self, live: LiveGame) -> None:
-        """Move, until it is not a bot's turn any more."""
+    async def _play(self, stored: StoredGame) -> None:
+        """Move, until it is not a bot's turn any more; after a failure rest for a while."""
+        rest = FIRST_REST_SECONDS
         try:
-            while policy := live.bot_to_move:
+            while policy := room_of(stored).bot_to_move(stored):
                 try:
-                    await self._move(live, policy)
-                    self._pauses.pop(live, None)
+                    await self._move(stored, policy)
                 except StaleVersion:
-                    continue  # another process was faster
-                except NoughtsError as error:  # usually the store is away
-                    if policy not in self._unknown:
-                        report("bot", error, policy=policy)
-                    if isinstance(error, UnknownPolicy):
-                        self._unknown.add(policy)
-                    return self._pause(live)
-                except Exception:  # a policy is anybody's code
-                    log.exception("bot", extra=details(policy=policy))
-                    return self._pause(live)
+                    pass  # another process was faster
+                except Exception as error:  # noqa: BLE001 - a policy is anybody's code
+                    self._report(policy, error)
+                    await asyncio.sleep(rest)
+                    rest = min(2 * rest, MAX_REST_SECONDS)
+                found = self._games.known(stored.id)
+                if found is None or found.revision <= stored.revision:
+                    with suppress(NoughtsError):  # the next try reads it again
+                        found = await self._games.read(stored.id)
+                        if found is None:
+                            return
+                    found = self._games.known(stored.id) or found  # what came since started nobody
+                stored = found or stored
+                if stored.is_deleted:
+                    return
         finally:
             # Before the loop runs anything else: a move that is recorded in between would find the bot
             # still thinking, and nothing would start it.
-            del self._thinking[live]
+            del self._thinking[stored.id]
 
-    async def _move(self, live: LiveGame, policy: str) -> None:
-        board, version = live.game.board, live.version
-        world = self._games.world
-        cell = await world.thinking.run(lambda: self._roster.bot(policy).choose_or_resign(board))
-        mark = board.turn
-        command = Resign(mark) if cell is None else PlaceToken(mark, cell)
-        await self._games.command(live, command, version=version, key=f"bot-{world.new_id()}")
-        self._metrics.moves += cell is not None
+    async def _move(self, stored: StoredGame, policy: str) -> None:
+        board, games = stored.game.board, self._games
+        cell = await games.world.thinking.run(lambda: self._roster.bot(policy).choose_or_resign(board))
+        command = Resign(board.turn) if cell is None else PlaceToken(board.turn, cell)
+        key = f"bot-{games.world.new_id()}"
+        _, change = judge(
+            stored,
+            command,
+            version=stored.version,
+            key=key,
+            at=games.world.clock(),
+            hour=games.hour,
+        )
+        if change:
+            await games.submit(change)
+            self._metrics.moves += cell is not None
 
-    def _pause(self, live: LiveGame) -> None:
-        _, last = self._pauses.get(live, (0.0, FIRST_PAUSE_SECONDS / 2))
-        seconds = min(2 * last, MAX_PAUSE_SECONDS)
-        self._pauses[live] = asyncio.get_running_loop().time() + seconds, seconds
+    def _report(self, policy: str, error: Exception) -> None:
+        if isinstance(error, StoreError):
+            return  # the log has it already
+        if not isinstance(error, NoughtsError):
+            log.error("bot", exc_info=error, extra=details(policy=policy))
+        elif policy not in self._unknown:
+            report("bot", error, policy=policy)
+            if isinstance(error, UnknownPolicy):
+                self._unknown.add(policy)
 
     async def close(self) -> None:
         tasks = tuple(self._thinking.values())

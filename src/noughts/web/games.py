@@ -1,7 +1,8 @@
-"""The games in memory: loading, commands and rooms.
+"""The games that this process knows: immutable values that can be old, but are never wrong.
 
-All state changes happen in the event loop, one after the other; only the store works in threads. The
-store decides: if another process was faster, the write is refused, and the command is judged again.
+The store decides. A command is judged on what is known; if another was faster, the store refuses it, and
+it is judged again on what the store has. After a commit, and when another process says that it has
+changed a game, the streams of the game are woken.
 """
 
 from __future__ import annotations
@@ -9,380 +10,418 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
 
-from msgspec.structs import replace
+from noughts.core.errors import MalformedRecord, NoughtsError
+from noughts.service import MAX_TRIES, SHORT_ID_CHARACTERS
+from noughts.store.base import Change, News, StoredGame, nothing
+from noughts.store.errors import (
+    CorruptStore,
+    InvalidId,
+    NoSuchGame,
+    StaleVersion,
+    StoreLost,
+    StoreUnavailable,
+)
+from noughts.store.rows import Entry, check_id, game_of, parse_record
+from noughts.store.writer import LATE
+from noughts.web.logging import Outage, log, report
+from noughts.web.metrics import Metrics
+from noughts.web.problems import GamesUnavailable, absent
+from noughts.web.world import World, resolve
 
-from noughts.core.errors import NoughtsError
-from noughts.core.events import Event, PlayerNotifyIllegalMove
-from noughts.core.game import Command, Game, TakeBack
-from noughts.service import SHORT_ID_CHARACTERS, Answer, judge
-from noughts.store.appends import Append, append_of
-from noughts.store.documents import Document, Write
-from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store.records import Record, check_id
-from noughts.web.game import LiveGame, StoredCommand, stored_commands
-from noughts.web.logging import report
-from noughts.web.problems import ApiError, GamesUnavailable, absent
-from noughts.web.reader import Reader
-from noughts.web.room import Room, read_room, write_room
-from noughts.web.world import World
-from noughts.web.writer import Settle, Writer, outcome_of
+T = TypeVar("T")
 
-RETRY_SECONDS = 1.0
-"""After a read has failed that subscribers wait for."""
+MAX_READS = 2
+"""At the same time."""
 
-MAX_EVENTS = 1500
-"""After this many events nothing can be taken back, so that games end."""
+MAX_GAMES_PER_READ = 100
+"""The others wait for the next read."""
 
-WENT_BACK = "the store has lost records that it had acknowledged"
+FIXED_BYTES = 3_000
+"""What a game takes in memory apart from its record and its room, roughly."""
 
-_REASONS = {
-    "gameOver": "the game is over",
-    "noSuchCell": "cells are numbered 0 to 8",
-    "cellTaken": "the cell is taken",
-    "notYourTurn": "it is the other player's turn",
-}
+LOOK_SECONDS = 0.5
+"""How often to look for changes that wait too long for their commit."""
+
+FOLLOW_SECONDS = 2.0
+"""How often the games that are followed here are compared with the store, if others may change them."""
+
+Decide = Callable[[StoredGame], tuple[T, Change | None]]
+"""Returns the answer to a command, and the change that must be durable before it is given."""
 
 
 class Games:
-    """The games of a store that this process uses."""
-
-    def __init__(self, world: World, writer: Writer) -> None:
+    def __init__(self, world: World, metrics: Metrics) -> None:
         self.world = world
-        self.settings = world.settings
         self.store = world.store
-        self.threads = world.reading
-        self.clock = world.clock
-        self.is_shared = world.settings.is_shared
-        """True if other processes play the same games: memory may be behind the store."""
-        self._writer = writer
-        self._reader = Reader(world.store, world.reading)
-        self._alive: WeakValueDictionary[str, LiveGame] = WeakValueDictionary()
-        """Every game that is in use here: there are never two objects for one id."""
-        self._recent: OrderedDict[str, LiveGame] = OrderedDict()
-        """A cache of the games used last, the oldest first."""
-        self._loading: dict[str, asyncio.Future[LiveGame | None]] = {}
-        self._creating: set[str] = set()
-        self._missed: set[str] = set()
-        """Games that changed while they were being loaded or created."""
-        self._refreshing: dict[LiveGame, asyncio.Task[None]] = {}
+        self.is_shared = world.store.is_shared
+        """True if other processes play the same games: nothing is refused from what is known here."""
+        self.hour = 0
+        """The last number of hours served that was seen."""
+        self.followed: Collection[str] = ()
+        """The games that have streams here."""
+        self.on_change: Callable[[StoredGame], None] = lambda _stored: None
+        """Called when a game was read, or has gone on."""
+        self.on_visit: Callable[[StoredGame], None] = lambda _stored: None
+        """Called when somebody looks at a game."""
+        self.on_presence: Callable[[Sequence[str] | None], None] = lambda _games: None
+        """Called with the games of which others say that somebody came or left; with None for any."""
+        self.on_lost: Callable[[StoreLost], None] = lambda _error: None
+        self.outage, self.write_outage = Outage("reading"), Outage("writing")
+        """Apart: with a full disk, reading goes on."""
         self.damaged: set[str] = set()
-        self.on_change: Callable[[LiveGame], None] = lambda _game: None
-        """Called when a game was loaded or has gone on."""
+        self.lost = 0
+        """How many games the store had at an earlier state than it had acknowledged."""
+        self._metrics = metrics
+        self._loop = asyncio.get_running_loop()
+        self._cache: OrderedDict[str, StoredGame] = OrderedDict()
+        self._bytes = 0
+        self._most_bytes = world.settings.cache_megabytes * 1_000_000
+        self._waiting: dict[str, list[asyncio.Future[StoredGame | None]]] = {}
+        """Reads that have not begun, by game."""
+        self._reads: dict[asyncio.Future[dict[str, StoredGame | NoughtsError]], set[str]] = {}
+        """Those that run, each with the games that were dropped from memory meanwhile."""
+        self._confirming = asyncio.Lock()
+        """One at a time: while commits hang, the other threads go on reading."""
+        self._limit_seconds = self.store.writer.limit_seconds
+        self._submitted: dict[asyncio.Future[None], float] = {}
+        """When changes were submitted, if they have a deadline."""
+        self.store.writer.on_settled = self._on_settled
+        self.store.follow(self._on_news)
 
     def __len__(self) -> int:
-        return len(self._alive)
+        return len(self._cache)
 
-    def known(self, game: str) -> LiveGame | None:
-        """Return a game if it is in memory."""
-        return self._recent.get(game) or self._alive.get(game)  # the first is faster
+    def known(self, game: str) -> StoredGame | None:
+        """Return a game as it is known here, if it is."""
+        return self._cache.get(game)
 
-    def all_known(self) -> tuple[LiveGame, ...]:
-        return tuple(self._alive.values())
-
-    async def find(self, game: str, *, is_latest: bool = False) -> LiveGame:
-        """Return a game, or refuse; the latest version of it, even if another process has written it."""
-        live = self._alive.get(game)
-        is_read = live is None and game not in self._loading  # what is being read may be older
-        live = live or await self._load(game)
-        if live is None:
+    async def find(self, game: str) -> StoredGame:
+        """Return a game, or refuse; on a shared store, as it is there now."""
+        stored = None if self.is_shared else self._cache.get(game)
+        stored = stored or await self.read(game)
+        if stored is None or stored.is_deleted:
             raise absent()
-        self._touch(live)
-        if live.is_stale or (is_latest and self.is_shared and not is_read):
-            await self.refresh(live)
-        return live
+        self._touch(stored)
+        self.on_visit(stored)
+        return stored
 
-    async def _load(self, game: str) -> LiveGame | None:
-        """Read a game once, however many ask for it at the same time."""
+    # Reading.
+
+    async def read(self, game: str) -> StoredGame | None:
+        """Return a game as the store has it: one read of it at a time, which begins after this call."""
         try:
             check_id(game)
         except InvalidId:
             return None
-        loading = self._loading.get(game)
-        if loading is None:
-            loading = self._loading[game] = asyncio.ensure_future(self._read(game))
-            loading.add_done_callback(lambda _done: self._loaded(game))
-        return await asyncio.shield(loading)
+        found: asyncio.Future[StoredGame | None] = self._loop.create_future()
+        self._wait(game, [found])
+        return await found
 
-    async def _read(self, game: str) -> LiveGame | None:
-        with self._reporting(game):
-            document, records = await self._reader.read(game, 0)
-            if document is None or not records:
-                return None
-            live = self._alive.get(game)
-            if live is None:
-                room, commands = read_room(document.text), stored_commands(records)
-                live = LiveGame(game, room, document.revision, commands, records[-1].at)
-                self._remember(live)
-            else:
-                self.apply(live, records)
-        if game in self._missed:  # the change may not be in what was read
-            await self.refresh(live)
-        return live
+    def _wait(self, game: str, futures: list[asyncio.Future[StoredGame | None]]) -> None:
+        self._waiting.setdefault(game, []).extend(futures)
+        if len(self._reads) < MAX_READS:
+            self._read()
 
-    @contextmanager
-    def _reporting(self, game: str) -> Iterator[None]:
+    def _read(self) -> None:
+        games = [*self._waiting][:MAX_GAMES_PER_READ]
+        waiting = {game: self._waiting.pop(game) for game in games}
+        held = {game: self._cache.get(game) for game in games}
+        reading = self.world.reading.run(lambda: self._read_rows(games))
+        self._reads[reading] = set()
+
+        def done(reading: asyncio.Future[dict[str, StoredGame | NoughtsError]]) -> None:
+            dropped = self._reads.pop(reading)
+            if reading.cancelled():
+                return
+            if self._waiting and len(self._reads) < MAX_READS:
+                self._read()
+            failure = reading.exception()
+            if isinstance(failure, NoughtsError):
+                self.note_failure(failure)
+            for game, futures in waiting.items():
+                if not (failure or self.is_shared) and game in dropped and game not in self._cache:
+                    self._wait(game, futures)  # what was dropped may have been newer
+                    continue
+                outcome = failure or reading.result().get(game)
+                if isinstance(outcome, CorruptStore):
+                    self.report_damage(game, outcome)
+                if not isinstance(outcome, BaseException):
+                    outcome = self._apply_read(game, outcome, held[game])
+                for future in futures:
+                    if isinstance(outcome, BaseException):
+                        resolve(future, None, outcome)
+                    else:
+                        resolve(future, outcome)
+
+        reading.add_done_callback(done)
+
+    def _read_rows(self, games: Sequence[str]) -> dict[str, StoredGame | NoughtsError]:
+        """Read games in a thread; a damaged one doesn't hide the others."""
+        found: dict[str, StoredGame | NoughtsError] = {}
         try:
-            yield
-        except CorruptStore as error:
-            self.report_damage(game, error)
-            raise
+            rows = self.store.read_rows(games)
+        except CorruptStore:
+            if len(games) == 1:
+                raise
+            for game in games:
+                try:
+                    found |= self._read_rows([game])
+                except NoughtsError as error:
+                    found[game] = error
+            return found
+        for row in rows:
+            try:
+                stored = game_of(row)
+                if not stored.is_deleted:
+                    stored.game  # noqa: B018 - folded here, and not in the event loop
+                found[row[0]] = stored
+            except CorruptStore as error:
+                found[row[0]] = error
+        return found
+
+    def _apply_read(
+        self, game: str, found: StoredGame | None, held: StoredGame | None
+    ) -> StoredGame | None:
+        """Keep what was read, unless something newer is known by now; notice a store that went back."""
+        self.outage.end()
+        if held and (
+            found is None
+            or found.revision < held.revision
+            or (found.revision == held.revision and found.hash != held.hash)
+        ):
+            self.lost += 1
+            log.error("the store has lost what it had acknowledged", extra={"data": {"game": game[:8]}})
+            self._forget(game)
+            if found is None:
+                self.on_change(nothing(game))
+        known = self._cache.get(game)
+        if found and (known is None or found.revision > known.revision):
+            self._keep(found)
+            return found
+        return known or found
 
     def report_damage(self, game: str, error: CorruptStore) -> None:
-        """Log the first time that a game turns out to be damaged."""
         if game not in self.damaged:
             self.damaged.add(game)
             report("damaged game", error, logging.ERROR, game=game[:SHORT_ID_CHARACTERS])
 
-    def _loaded(self, game: str) -> None:
-        self._loading.pop(game, None)
-        self._forget_missed(game)
+    def note_failure(self, error: NoughtsError) -> None:
+        if isinstance(error, StoreLost):
+            self.on_lost(error)
+        elif isinstance(error, StoreUnavailable):
+            self.outage.begin(error)
 
-    def _remember(self, live: LiveGame) -> None:
-        self._alive[live.id] = live
-        self._touch(live)
-        self.on_change(live)
+    # Keeping.
 
-    def _touch(self, live: LiveGame) -> None:
-        """Keep a game in memory for a while."""
-        if self._alive.get(live.id) is not live:  # it was forgotten on purpose
-            return
-        self._recent[live.id] = live
-        self._recent.move_to_end(live.id)
-        if len(self._recent) > self.settings.cached_games:
-            self._recent.popitem(last=False)
+    def _touch(self, stored: StoredGame) -> None:
+        if stored.id in self._cache:
+            self._cache.move_to_end(stored.id)
 
-    async def create(self, game: str, room: Room, events: Sequence[Event], key: str) -> LiveGame:
-        """Create a game: its room and its first record are written in one commit.
+    def _keep(self, stored: StoredGame) -> None:
+        before = self._cache.get(stored.id)
+        self._cache[stored.id] = stored
+        self._cache.move_to_end(stored.id)
+        self._bytes += _size(stored) - (_size(before) if before else 0)
+        while self._bytes > self._most_bytes and len(self._cache) > 1:
+            self._forget(next(iter(self._cache)))
+        self.on_change(stored)
 
-        With a key of its own: a game that exists is never taken for the one that is created.
-        """
-        write = Write(game, write_room(room), expected=0, label=room.label)
-        append = append_of(game, 0, events, key=key, at=self.clock(), document=write)
-        commands = [StoredCommand(append.count, key, append.text)]
-        live = LiveGame(game, room, write.document.revision, commands, append.at)
-        live.is_elsewhere_known = True  # nobody can be there yet
-        self._creating.add(game)
-        try:
-            await self._writer.write(append)
-            if (known := self._alive.get(game)) is None:
-                self._remember(known := live)
-            if game in self._missed:
-                known.mark_stale()
-        finally:
-            self._creating.discard(game)
-            self._forget_missed(game)
-        return await self.find(game)
+    def _forget(self, game: str) -> None:
+        for dropped in self._reads.values():
+            dropped.add(game)
+        if stored := self._cache.pop(game, None):
+            self._bytes -= _size(stored)
 
-    async def refresh(self, live: LiveGame) -> None:
-        """Read what the store has beyond what is known here; refuse a game that was deleted."""
-        changes, before = live.changes, live.version
-        try:
-            with self._reporting(live.id):
-                document, records = await self._reader.read(live.id, before)
-                if live.changes == changes:
-                    live.is_stale = False
-                self.apply(live, records)
-                if document:
-                    self.apply_room(live, document)
-        except NoSuchGame:
-            self.forget(live)
-            raise absent() from None
+    # Changing.
 
-    def refresh_soon(self, live: LiveGame) -> None:
-        """Refresh a game in the background, again if another change comes while it is read."""
-        live.mark_stale()
-        if live not in self._refreshing:
-            self._refreshing[live] = asyncio.ensure_future(self._refresh_in_background(live))
-
-    async def _refresh_in_background(self, live: LiveGame) -> None:
-        try:
-            while live.is_stale:
-                while live.is_busy:  # what is being written here need not be read
-                    await live.wait_idle()
-                try:
-                    await self.refresh(live)
-                except NoughtsError:
-                    if not live.streams:  # the next request for it tries again
-                        return
-                    await asyncio.sleep(RETRY_SECONDS)
-        finally:
-            del self._refreshing[live]
-
-    def split_known(self, names: Iterable[str]) -> tuple[list[LiveGame], list[str]]:
-        """Split the names of what has changed: the games that are known here, and other names."""
-        games, others = [], []
-        for name in names:
-            if live := self._alive.get(name):
-                games.append(live)
-            elif not self._miss(name):
-                others.append(name)
-        return games, others
-
-    def all_changed(self) -> tuple[LiveGame, ...]:
-        """Return all known games, as if all had changed."""
-        self._missed.update(self._loading, self._creating)
-        return self.all_known()
-
-    async def read_on(self, games: Sequence[LiveGame]) -> None:
-        """Read what other processes have recorded of these games."""
-        names = [live.id for live in games]
-        versions = await self.threads.run(lambda: self.store.versions(names))
-        behind = [live for live in games if self._is_behind(live, versions.get(live.id))]
-        if behind:
-            known = {live.id: live.version for live in behind}
-            found = await self.threads.run(lambda: self.store.read_many(known))
-            for live in behind:
-                if live.id in found:
-                    self.apply(live, found[live.id])
-                else:
-                    self.forget(live)
-
-    def _is_behind(self, live: LiveGame, version: int | None) -> bool:
-        """Return whether a game must be read: the store has it at a later version, or has deleted it."""
-        if version is not None and version <= live.version:
-            return False
-        if live.is_busy:  # the record may be the one that is being written here
-            live.wait_idle().add_done_callback(
-                lambda _idle: self.refresh_soon(live) if self._is_behind(live, version) else None
-            )
-            return False
-        return True
-
-    def on_document(self, document: Document) -> bool:
-        """Apply a changed document; return whether it is the room of a known game."""
-        live = self._alive.get(document.name)
-        if live:
-            self.apply_room(live, document)
-        return live is not None or self._miss(document.name)
-
-    def _miss(self, game: str) -> bool:
-        """Note a change of a game that is being loaded or created; return whether it is."""
-        is_missed = game in self._loading or game in self._creating
-        if is_missed:
-            self._missed.add(game)
-        return is_missed
-
-    def _forget_missed(self, game: str) -> None:
-        if game not in self._loading and game not in self._creating:
-            self._missed.discard(game)
-
-    def apply(self, live: LiveGame, records: Sequence[Record]) -> None:
-        """Apply the records that are not known yet."""
-        new = [record for record in records if record.next_version > live.version]
-        if new and new[0].version != live.version:  # the store was replaced by another one
-            self.forget(live)
-        elif new:
-            live.played_at = new[-1].at
-            live.extend(stored_commands(new))
-            self.on_change(live)
-
-    def apply_room(self, live: LiveGame, document: Document) -> None:
-        """Apply a room, unless it is known."""
-        if document.revision > live.revision:
-            live.room, live.revision = read_room(document.text), document.revision
-            live.broadcast_room()
-
-    async def command(self, live: LiveGame, command: Command, *, version: int | None, key: str) -> Answer:
-        """Answer a command, durably; a game's commands are judged one after the other.
-
-        Nothing is refused from memory that may be behind the store.
-        """
-        is_latest = not self.is_shared and (version is None or version <= live.version)
-        while True:
-            if live.is_busy:
-                await live.wait_idle()
-                continue
-            if live.is_stale:
-                await self.refresh(live)
-                continue
+    async def change(self, game: str, decide: Decide[T]) -> T:
+        """Answer a command, durably: judge it again until it is committed or refused."""
+        before, is_fresh = self._cache.get(game), not self.is_shared
+        if before is None:
+            before, is_fresh = await self._read_or_nothing(game), True
+        for _ in range(MAX_TRIES):
             try:
-                answer, new = judge(live.id, live.commands, live.game, command, version=version, key=key)
-                check_legal(answer)
+                if before.is_deleted:
+                    raise absent()
+                answer, change = decide(before)
             except NoughtsError:
-                if is_latest:
+                if is_fresh:
                     raise
-                is_latest = True
-                await self.refresh(live)
+                before, is_fresh = await self._read_or_nothing(game), True
                 continue
-            if not new:
-                return answer
-            if isinstance(command, TakeBack) and answer.version > MAX_EVENTS:
-                raise ApiError("tooLong", f"after {MAX_EVENTS} events nothing can be taken back")
-            if version is None:
-                version = live.version
-            append = append_of(live.id, live.version, new, key=key, at=self.clock())
-            recorded, settle = outcome_of(append)
-            self.record(live, append, answer.game, settle)
+            if change is None:
+                if not self.is_shared:
+                    return answer
+                found = await self._confirm(game)
+                if found.hash == before.hash:
+                    return answer
+                before, is_fresh = found, True
+                continue
             try:
-                await recorded
+                await self.submit(change)
             except (StaleVersion, NoSuchGame):
-                await self._catch_up(live, append.expected)
-                is_latest = True
+                known = self._cache.get(game)
+                if known and known.revision > before.revision:
+                    before, is_fresh = known, not self.is_shared
+                else:
+                    before, is_fresh = await self._read_or_nothing(game), True
                 continue
             return answer
+        raise GamesUnavailable(f"a game changes too fast: {MAX_TRIES} tries were too late")
 
-    async def _catch_up(self, live: LiveGame, version: int) -> None:
-        """Read what another process wrote first; if none did, the store has lost what we know."""
-        await self.refresh(live)
-        if live.version == version:
-            self.forget(live)
-            raise GamesUnavailable(WENT_BACK)
+    async def _read_or_nothing(self, game: str) -> StoredGame:
+        found = await self.read(game)
+        if found is None:
+            raise absent()
+        return found
 
-    def forget(self, live: LiveGame) -> None:
-        """Drop a game and end its streams; the next request reads it from the store."""
-        if self._alive.get(live.id) is live:
-            del self._alive[live.id]
-            self._recent.pop(live.id, None)
-        for stream in tuple(live.streams):
-            stream.end()
+    async def create(self, game: str, room: str, entries: Sequence[Entry]) -> StoredGame:
+        """Create a game; one that exists raises `StaleVersion`."""
+        before = nothing(game)
+        after = before.followed_by(entries, room=room, hour=self.hour)
+        await self.submit(Change(before, after))
+        return after
 
-    def record(self, live: LiveGame, append: Append, game: Game, settle: Settle) -> None:
-        """Record what a command leads to; subscribers get it before `settle` is called."""
-        live.is_busy = True
+    async def submit(self, change: Change) -> None:
+        """Commit a change; raise an error if it was refused, or if nobody knows."""
+        settled = change.settled = self._loop.create_future()
+        try:
+            self.store.submit(change)
+            if self._limit_seconds:
+                self._submitted[settled] = self._loop.time()
+            await settled
+        except StoreUnavailable as error:  # it may be recorded all the same
+            self._forget(change.id)
+            self.on_change(nothing(change.id))  # its streams read it
+            self.write_outage.begin(error)
+            raise
+        except StoreLost as error:
+            self.on_lost(error)
+            raise
 
-        def settled(failure: Exception | None) -> None:
-            if failure:  # it may be recorded all the same
-                self.refresh_soon(live)
-            elif append.refusal is None and live.version == append.expected:
-                live.played_at = append.at
-                reached = append.expected + append.count
-                live.extend([StoredCommand(reached, append.key, append.text)], game)
-                self.on_change(live)
-            live.release()
-            settle(failure)
+    async def answer_late(self) -> None:
+        """Answer whoever has waited too long for a commit; the commit itself goes on."""
+        while limit := self._limit_seconds:
+            await asyncio.sleep(LOOK_SECONDS)
+            since = self._loop.time() - limit
+            for settled, submitted in tuple(self._submitted.items()):
+                if submitted < since:
+                    resolve(settled, None, StoreUnavailable(LATE))
+                if settled.done():
+                    del self._submitted[settled]
 
-        self._writer.add(append, settled)
+    async def _confirm(self, game: str) -> StoredGame:
+        """Make sure that what was found in a game is there for good, and is all there is.
 
-    async def change_room(self, live: LiveGame, change: Callable[[Room], Room]) -> None:
-        """Change the room, durably; `change` may refuse, and may be called again."""
-        while True:
-            room = change(live.room)
-            if room == live.room:
-                return
-            room = replace(room, seen=self.clock())
-            write = Write(live.id, write_room(room), expected=live.revision, label=room.label)
-            try:
-                await self._writer.write(write)
-            except StoreUnavailable:  # it may be written all the same
-                self.refresh_soon(live)
-                raise
-            except StaleVersion:
-                await self.refresh(live)
-                if live.revision == write.expected:
-                    self.forget(live)
-                    raise GamesUnavailable(WENT_BACK) from None
-                continue
-            self.apply_room(live, write.document)
+        Its commit may have failed, here or at another process, after it was recorded.
+        """
+        held = self._cache.get(game)
+        try:
+            async with self._confirming:
+                confirmed = await self.world.reading.run(lambda: self.store.confirm(game))
+        except StoreUnavailable as error:  # reading may go on
+            self.write_outage.begin(error)
+            raise
+        self._apply_read(game, confirmed, held)
+        if confirmed is None:  # lost with its commit, also if its creation was asked for again
+            raise GamesUnavailable("the game has gone: try again")
+        return confirmed
+
+    def _on_settled(self, batch: Sequence[Change]) -> None:
+        """Pass on a batch from the writer's thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._settle, batch, self.store.writer.commit_seconds)
+
+    def _settle(self, batch: Sequence[Change], seconds: float) -> None:
+        """Keep what was committed, wake its streams, and answer."""
+        self._metrics.commit_seconds.observe(seconds)
+        for change in batch:
+            if change.failure is None:
+                if self.write_outage.is_on:
+                    self.write_outage.end()
+                known = self._cache.get(change.id)
+                if known is None or known.revision < change.after.revision:
+                    self._keep(change.after)
+            if not change.settled.done():
+                if change.failure is None:
+                    change.settled.set_result(None)
+                else:
+                    change.settled.set_exception(change.failure)
+
+    # What other processes change.
+
+    def _on_news(self, news: Sequence[News] | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self.apply_news, news)
+
+    def apply_news(self, news: Sequence[News] | None) -> None:
+        """Apply what other processes have changed; what does not follow on what is known is read."""
+        if news is None:
+            self.on_presence(None)
+            self._look_at_followed()
             return
+        present = [one.id for one in news if not one.revision]
+        if present:
+            self.on_presence(present)
+        for one in news:
+            known = self._cache.get(one.id)
+            if known is None or one.revision <= known.revision:
+                if known is None and one.revision and one.id in self.followed:
+                    self.read_soon(one.id)
+                continue
+            after = _followed(known, one)
+            if after:
+                self._keep(after)
+            elif one.id in self.followed:
+                self.read_soon(one.id)
+            else:
+                self._forget(one.id)
+
+    def read_soon(self, game: str) -> None:
+        task = asyncio.ensure_future(self.read(game))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _look_at_followed(self) -> None:
+        for game in tuple(self.followed):
+            self.read_soon(game)
+
+    async def follow(self) -> None:
+        """Compare the games that are followed here with the store: news may have been lost."""
+        while True:
+            await asyncio.sleep(FOLLOW_SECONDS)
+            games = tuple(self.followed)
+            try:
+                hashes = await self.world.reading.run(partial(self.store.hashes, games))
+                self.outage.end()
+            except NoughtsError as error:
+                self.note_failure(error)
+                continue
+            except Exception:  # go on with the next round
+                log.exception("following")
+                continue
+            for game in games:
+                known = self._cache.get(game)
+                if known is None or hashes.get(game) != known.hash:
+                    self.read_soon(game)
+            self.on_presence(None)
 
 
-def check_legal(answer: Answer) -> None:
-    """Refuse a move that led only to a notice for its player."""
-    event = answer.events[0]
-    if isinstance(event, PlayerNotifyIllegalMove):
-        code = event.reason.value
-        raise ApiError(code, _REASONS[code], version=answer.version)
+def _size(stored: StoredGame) -> int:
+    return FIXED_BYTES + 2 * len(stored.record) + len(stored.room)
+
+
+def _followed(known: StoredGame, news: News) -> StoredGame | None:
+    """Return the game after a change at another process; None if it must be read."""
+    if news.revision != known.revision + 1 or news.piece is None:
+        return None
+    try:
+        entries = parse_record(news.piece, known.version)
+    except MalformedRecord:
+        return None
+    after = known.followed_by(entries, room=news.room, hour=news.hour)
+    return after if after.hash == news.hash else None

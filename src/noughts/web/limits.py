@@ -36,11 +36,6 @@ class Limit:
         if len(self._buckets) > MAX_ADDRESSES:
             self._buckets.popitem(last=False)
 
-    def check(self, request: Request) -> None:
-        """Refuse an address that has no token left."""
-        if self._per_minute:
-            self._left(network(request.address))
-
     def _left(self, name: str) -> float:
         now, most = self._clock(), float(self._per_minute)
         left, since = self._buckets.get(name, (most, now))

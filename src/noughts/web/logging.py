@@ -55,3 +55,21 @@ def log_to_stderr(level: str, form: str) -> None:
     log.handlers = [handler]
     log.propagate = False
     log.setLevel(level.upper())
+
+
+class Outage:
+    """Logs the beginning and the end of an outage of the store, each with one line."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self.is_on = False
+
+    def begin(self, problem: object) -> None:
+        if not self.is_on:
+            self.is_on = True
+            report("store unavailable", problem, what=self._what)
+
+    def end(self) -> None:
+        if self.is_on:
+            self.is_on = False
+            log.info("store available again", extra=details(what=self._what))

@@ -10,13 +10,15 @@ import msgspec
 from noughts import __version__
 from noughts.web.problems import CODES, MEDIA_TYPE, Problem
 from noughts.web.routes import OPERATIONS, Operation
+from noughts.web.schemas import Position
 
 TEMPLATE = "#/components/schemas/{name}"
 
 COMMON_PROBLEMS = ("badRequest", "tooMany", "storeUnavailable", "tooBusy", "internal")
 EVENT_STREAM = {
     "200": {
-        "description": "The events from there on; `room` when it changes, `ping` every 15 s.",
+        "description": "The events from there on, and after those of each command `position`, which is "
+        "a Position; `room` when it changes, which is a Room; `ping` every 15 s.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -38,7 +40,7 @@ def encoded() -> bytes:
 def document() -> dict[str, Any]:
     """Return the whole document."""
     bodies = [kind for one in OPERATIONS for kind in (one.body, *one.answers.values()) if kind]
-    kinds = dict.fromkeys((Problem, *bodies))
+    kinds = dict.fromkeys((Problem, Position, *bodies))
     _, components = msgspec.json.schema_components(kinds, ref_template=TEMPLATE)
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:

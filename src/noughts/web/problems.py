@@ -48,7 +48,6 @@ CODES: dict[str, tuple[int, str]] = {
     "tooLarge": (413, "The request is too large"),
     "wrongType": (415, "The request is not JSON"),
     "tooMany": (429, "Too many requests"),
-    "headersTooLarge": (431, "The headers are too large"),
     "internal": (500, "Something went wrong on the server"),
     "storeUnavailable": (503, "The games cannot be reached now"),
     "tooBusy": (503, "The server is full"),
@@ -78,6 +77,7 @@ _CODES_OF_ERRORS = (
     (errors.AlreadyOver, "alreadyOver"),
     (errors.SeatTaken, "seatTaken"),
     (errors.NothingToTakeBack, "nothingToTakeBack"),
+    (errors.TooLong, "tooLong"),
     (errors.StaleVersion, "staleVersion"),
     (errors.KeyReused, "keyReused"),
     (errors.NoSuchGame, "notFound"),
@@ -88,7 +88,6 @@ _CODES_OF_ERRORS = (
 )
 
 STORE_LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
-WRITER_CRASHED = "the thread that writes to the store has crashed"
 
 
 class ApiError(errors.NoughtsError):
@@ -132,3 +131,10 @@ def api_error(error: errors.NoughtsError) -> ApiError:
 def absent() -> ApiError:
     """Return the one refusal for a game that does not exist and for a seat that is not yours."""
     return ApiError("notFound", "no such game, or you have no seat in it")
+
+
+class WrongSecret(ApiError):
+    """A secret came with the request, and is of no seat: such requests are limited."""
+
+    def __init__(self) -> None:
+        super().__init__("notFound", str(absent()))

@@ -1,31 +1,39 @@
-"""Operations that change nothing: games, the lobby, analyses, QR codes, bots, health."""
+"""Operations that change nothing: games, streams, the lobby, analyses, QR codes, bots, health."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 
+import msgspec
 import segno
 
-from noughts.core.errors import quoted
-from noughts.store.errors import CorruptStore
+from noughts.core.board import Mark
+from noughts.core.errors import NoughtsError, quoted
+from noughts.core.game import fold
+from noughts.store.base import StoredGame
+from noughts.text.describe import describe
 from noughts.text.speaker import CellNames
 from noughts.web import analysis, schemas
 from noughts.web.bots import Roster
-from noughts.web.expiry import Expiry
 from noughts.web.games import Games
 from noughts.web.limits import Limit
-from noughts.web.peers import Presence
+from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, GamesUnavailable
 from noughts.web.request import Request, Response, read_version
-from noughts.web.room import MARKS, OPEN, PLAYING, read_room
-from noughts.web.seats import SeatAccess
+from noughts.web.rooms import MARKS, Present, room_of, visible_room
+from noughts.web.schemas import MarkName
+from noughts.web.streams import Stream, Streams
 
 MAX_LISTED = 50
-READY_TIMEOUT_SECONDS = 2.0
+READY_SECONDS = 2.0
+"""How long the store may take to answer, to be ready."""
+LATE_SECONDS = 5.0
+"""A commit that takes longer makes the server not ready."""
 _CELLS: dict[str, CellNames] = {"numbers": "numbers", "places": "places"}
 
 
@@ -34,82 +42,74 @@ class Queries:
     """The operations that read."""
 
     games: Games
-    seats: SeatAccess
     presence: Presence
-    expiry: Expiry
+    streams: Streams
     roster: Roster
     check_store: Callable[[], None]
+    wrong_secrets: Limit
     analyses: Limit
     drawings: Limit
 
     async def read(self, request: Request) -> Response:
         """Return a game as it is, or as it was at a version."""
         parameters = request.parameters("version")
-        live = await self.games.find(request.id, is_latest=True)
-        self.expiry.note_reader(live)
-        you = await self.seats.held(live, request)
-        version = live.version
+        stored = await self.games.find(request.id)
+        you = self._held(request, stored)
+        version = stored.version
         if "version" in parameters:
             version = read_version("version", parameters["version"])
-            if version > live.version:
-                await self.games.refresh(live)
-            if not 1 <= version <= live.version:
+            if not 1 <= version <= stored.version:
                 raise ApiError(
-                    "notFound", f"the game has versions 1 to {live.version}", version=live.version
+                    "notFound", f"the game has versions 1 to {stored.version}", version=stored.version
                 )
-        await self.presence.find(live)
-        return Response(200, schemas.encode(live.snapshot(version, you)))
+        present = await self.presence.look(stored.id)
+        return Response(200, schemas.encode(snapshot(stored, version, you, present)))
+
+    async def subscribe(self, request: Request) -> Stream:
+        """Follow a game: server-sent events, the id of each is the event's version."""
+        stored = await self.games.find(request.id)
+        return await self.streams.open(request, stored, self._held(request, stored))
+
+    def _held(self, request: Request, stored: StoredGame) -> tuple[MarkName, ...]:
+        """Return the seats whose secrets came with a request; wrong ones are limited per address."""
+        secrets = request.secrets()
+        held = room_of(stored).held(secrets)
+        if secrets and not held:
+            self.wrong_secrets.spend(request)
+        return held
 
     async def lobby(self, request: Request) -> Response:
         """List the games of the lobby: first those with a player present, of these the newest first."""
         request.parameters()
-        store = self.games.store
         attended = await self.presence.attended()
-        rooms = {game: live.room for game in attended if (live := self.games.known(game))}
-        others = [game for game in attended if game not in rooms][-2 * MAX_LISTED :]
-        damaged: dict[str, CorruptStore] = {}
-        documents = await self.games.threads.run(
-            lambda: (
-                *store.labelled(OPEN, MAX_LISTED, damaged.__setitem__),
-                *store.labelled(PLAYING, MAX_LISTED, damaged.__setitem__),
-                *store.documents_named(others, damaged.__setitem__),
-            )
-        )
-        for game, error in damaged.items():  # they don't hide the others
-            self.games.report_damage(game, error)
-        for document in documents:
-            try:
-                rooms[document.name] = read_room(document.text)
-            except CorruptStore as error:
-                self.games.report_damage(document.name, error)
-        newest = self.games.clock() - 1000 * self.games.settings.lobby_grace_seconds
-        listed = sorted(
-            [
-                (game, room)
-                for game, room in rooms.items()
-                if game in attended or room.created > newest  # its player may still be connecting
-            ],
-            key=lambda found: (not attended.get(found[0]), -found[1].created),
-        )
-        found = schemas.Lobby(
+        there = await asyncio.gather(*map(self._find, attended))
+        found = [(stored, room_of(stored)) for stored in there if stored]
+        found.sort(key=lambda one: (not attended[one[0].id], -one[1].created))
+        listed = [(stored, room, stored.columns) for stored, room in found]
+        lobby = schemas.Lobby(
             open=[
                 schemas.OpenGame(
-                    id=game,
-                    name=next((name for name in room.names if name), ""),
+                    id=stored.id,
+                    name=columns.x or columns.o or "",
                     mark=room.free or "O",
-                    first=room.first,
+                    first=stored.game.board.first.value,
                     created=room.created,
                 )
-                for game, room in listed
-                if room.label == OPEN
+                for stored, room, columns in listed
+                if columns.open == "seat"
             ][:MAX_LISTED],
             playing=[
-                schemas.PlayedGame(id=game, X=room.names[0] or "", O=room.names[1] or "")
-                for game, room in listed
-                if room.label == PLAYING
+                schemas.PlayedGame(id=stored.id, X=columns.x or "", O=columns.o or "")
+                for stored, _, columns in listed
+                if columns.open == "play"
             ][:MAX_LISTED],
         )
-        return Response(200, schemas.encode(found))
+        return Response(200, schemas.encode(lobby))
+
+    async def _find(self, game: str) -> StoredGame | None:
+        with suppress(NoughtsError):  # deleted, or damaged, which is in the log
+            return await self.games.find(game)
+        return None
 
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
@@ -144,7 +144,7 @@ class Queries:
         request.parameters()
         return Response(200, await self.games.world.thinking.run(lambda: analysis.bots(self.roster)))
 
-    def health(self, _request: Request) -> Response:
+    async def health(self, _request: Request) -> Response:
         """Report that the server answers, and has not lost its store."""
         self.check_store()
         return Response(200, schemas.encode(schemas.Health()))
@@ -152,12 +152,42 @@ class Queries:
     async def ready(self, _request: Request) -> Response:
         """Report whether the games can be reached."""
         self.check_store()
+        if self.games.store.writer.waiting_seconds() > LATE_SECONDS:
+            raise GamesUnavailable("a commit has waited for too long")
         try:
-            async with asyncio.timeout(READY_TIMEOUT_SECONDS):
-                await self.games.threads.run(self.games.store.check)
+            async with asyncio.timeout(READY_SECONDS):
+                await self.games.world.reading.run(self.games.store.check)
         except TimeoutError:
             raise GamesUnavailable("the store does not answer") from None
         return Response(200, schemas.encode(schemas.Health()))
+
+
+def snapshot(stored: StoredGame, version: int, you: Sequence[MarkName], present: Present) -> schemas.Game:
+    """Return a game as it was at a version, at least 1."""
+    lines = [line for entry in stored.entries for line in entry.text.split("\n")][:version]
+    game = stored.game
+    if version != stored.version:
+        game = fold(stored.events[:version]) or game
+    return schemas.Game(
+        id=stored.id,
+        version=version,
+        first=game.board.first.value,
+        board=str(game.board),
+        moves=list(game.moves),  # type: ignore[arg-type]  # a cell is 0 to 8
+        active=_name(game.active),
+        winner=_name(game.winner),
+        resigned=_name(game.resigned),
+        over=game.is_over,
+        ready=game.is_ready,
+        description=describe(game),
+        events=[msgspec.Raw(line.encode()) for line in lines],  # type: ignore[misc]  # as they are stored
+        you=list(you),
+        room=visible_room(stored, present),
+    )
+
+
+def _name(mark: Mark | None) -> MarkName | None:
+    return None if mark is None else mark.value
 
 
 @lru_cache(maxsize=256)  # of 9 kB at most

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
 from functools import lru_cache
-from ipaddress import ip_address
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from noughts.core.errors import quoted
 from noughts.web.problems import MEDIA_TYPE, ApiError
-from noughts.web.room import MAX_SECRET_BYTES
+from noughts.web.rooms import MAX_SECRET_BYTES
 
 Header: TypeAlias = tuple[bytes, bytes]
 Body = TypeVar("Body", bound=msgspec.Struct)
-Later = TypeVar("Later")
+Proxies: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
 
 MAX_BODY_BYTES = 4096
 MAX_QUERY_BYTES = 512
-
-HEADERS_READ = frozenset(
-    b"accept accept-encoding authorization content-type cookie host if-none-match last-event-id origin"
-    b" sec-fetch-site x-forwarded-for x-forwarded-proto".split()
-)
-"""The headers that a server passes on; it may pass on more."""
 
 API_HEADERS: tuple[Header, ...] = (
     (b"cache-control", b"no-store"),
@@ -48,50 +40,6 @@ class Response(NamedTuple):
     status: int
     body: bytes
     headers: tuple[Header, ...] = JSON_HEADERS
-
-
-class Pending(Generic[Later]):
-    """A response that comes later.
-
-    The callback runs at once when it does, and not in the next turn of the loop as a future's would: so
-    the response to a move leaves together with the frames of its streams.
-    """
-
-    __slots__ = ("_callback", "_result")
-
-    def __init__(self) -> None:
-        self._callback: Callable[[Later], object] | None = None
-        self._result: Later | None = None
-
-    def resolve(self, result: Later) -> None:
-        self._result = result
-        if self._callback:
-            self._callback(result)
-
-    def then(self, callback: Callable[[Later], object]) -> None:
-        self._callback = callback
-        if self._result is not None:
-            callback(self._result)
-
-    def __await__(self) -> Generator[None, None, Later]:
-        future: asyncio.Future[Later] = asyncio.get_running_loop().create_future()
-
-        def settle(result: Later) -> None:
-            if not future.done():  # the waiting task may have been cancelled
-                future.set_result(result)
-
-        self.then(settle)
-        return future.__await__()
-
-
-class Transport(Protocol):
-    """Where a stream is written to."""
-
-    def send(self, frame: bytes) -> bool:
-        """Send a part of the body; return False if the reader is too slow, and was cut off."""
-
-    def end(self) -> None:
-        """End the body in order."""
 
 
 def problem(error: ApiError) -> Response:
@@ -117,6 +65,21 @@ def bare_address(address: str) -> str:
         return address
 
 
+@lru_cache(maxsize=4096)
+def is_in(address: str, networks: Proxies) -> bool:
+    """Return whether an address is in any of these networks.
+
+    >>> from ipaddress import ip_network
+    >>> is_in("10.1.2.3", (ip_network("10.0.0.0/8"),)), is_in("unknown", (ip_network("::/0"),))
+    (True, False)
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    return any(found in network for network in networks)
+
+
 class Request(msgspec.Struct):
     """A complete request."""
 
@@ -132,8 +95,8 @@ class Request(msgspec.Struct):
     scheme: str = "http"
     prefix: str = ""
     """Where the application is mounted."""
-    proxies: frozenset[str] = frozenset()
-    """The addresses of proxies that are trusted."""
+    proxies: Proxies = ()
+    """The networks of proxies that are trusted."""
     id: str = ""
     """The value of the route's parameter."""
 
@@ -144,7 +107,8 @@ class Request(msgspec.Struct):
         if not self._is_trusted(peer):
             return peer
         named = [bare_address(one) for one in self.text(b"x-forwarded-for").split(",") if one.strip()]
-        return next((one for one in reversed(named) if one not in self.proxies), peer)
+        others = (one for one in reversed(named) if self._is_everybody or not self._is_trusted(one))
+        return next(others, peer)
 
     @property
     def origin_scheme(self) -> str:
@@ -155,8 +119,12 @@ class Request(msgspec.Struct):
                 return forwarded
         return self.scheme
 
+    @property
+    def _is_everybody(self) -> bool:
+        return any(not proxy.prefixlen for proxy in self.proxies)
+
     def _is_trusted(self, address: str) -> bool:
-        return bool(self.proxies) and (address in self.proxies or "*" in self.proxies)
+        return bool(self.proxies) and is_in(address, self.proxies)
 
     def text(self, name: bytes) -> str:
         return self.headers.get(name, b"").decode("latin-1")

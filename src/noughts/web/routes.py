@@ -1,23 +1,21 @@
-"""The table of operations: the router and the OpenAPI document are made from it."""
+"""The table of operations: the routes and the OpenAPI document are made from it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from noughts.web import schemas
-from noughts.web.handlers import Handlers
-from noughts.web.moves import MoveHandlers
-from noughts.web.problems import ApiError
+from noughts.web.commands import Commands
 from noughts.web.queries import Queries
-from noughts.web.request import Pending, Request, Response
+from noughts.web.request import Request, Response
 from noughts.web.schemas import BASE, Action, Moved, Rematch, Seated, TakeBackReply
-from noughts.web.streams import EventStream, Streams
+from noughts.web.streams import Stream
 
-Result: TypeAlias = Response | EventStream
-Handler: TypeAlias = Callable[[Request], Result | Pending[Result] | Awaitable[Result]]
+Result: TypeAlias = Response | Stream
+Handler: TypeAlias = Callable[[Request], Awaitable[Result]]
 
 
 class Parameter(NamedTuple):
@@ -31,7 +29,7 @@ class Operation(NamedTuple):
 
     path: str
     handler: Callable[..., object]
-    """A method of `Handlers`, `MoveHandlers`, `Queries` or `Streams`."""
+    """A method of `Commands` or `Queries`."""
     answers: dict[int, type[msgspec.Struct]]
     problems: tuple[str, ...] = ()
     body: type[msgspec.Struct] | None = None
@@ -58,7 +56,7 @@ _MOVING = (*_ACTING, "gameOver", "noSuchCell", "cellTaken", "notYourTurn", "notR
 _RESIGNING = (*_ACTING, "alreadyOver")
 _TAKING_BACK = (*_RESIGNING, "nothingToTakeBack")
 _ANSWERING = (*_ACTING, "noOffer")
-_CREATING = ("nameRefused", "unknownPolicy", "keyReused")
+_CREATING = ("nameRefused", "unknownPolicy", "keyReused", "notFound")
 _JOINING = ("nameRefused", "notFound", "seatTaken", "alreadyOver")
 _AGAIN = ("notFound", "notOver")
 _FOLLOWING = ("notFound", "staleVersion")
@@ -77,73 +75,21 @@ _ANALYSED = (
 )
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("/games", Handlers.create, {201: Seated}, _CREATING, schemas.Create),
+    Operation("/games", Commands.create, {201: Seated}, _CREATING, schemas.Create),
     Operation("/games", Queries.lobby, {200: schemas.Lobby}),
     Operation(GAME, Queries.read, {200: schemas.Game}, ("notFound",), query=_AT),
-    Operation(JOIN, Handlers.join, {200: Seated}, _JOINING, schemas.Join),
-    Operation(f"{GAME}/moves", MoveHandlers.move, {200: Moved}, _MOVING, schemas.Move),
-    Operation(f"{GAME}/resign", MoveHandlers.resign, {200: Moved}, _RESIGNING, Action),
+    Operation(JOIN, Commands.join, {200: Seated}, _JOINING, schemas.Join),
+    Operation(f"{GAME}/moves", Commands.move, {200: Moved}, _MOVING, schemas.Move),
+    Operation(f"{GAME}/resign", Commands.resign, {200: Moved}, _RESIGNING, Action),
+    Operation(f"{GAME}/take-back", Commands.take_back, {200: Moved, 202: Moved}, _TAKING_BACK, Action),
+    Operation(f"{GAME}/take-back/answer", Commands.answer, {200: Moved}, _ANSWERING, TakeBackReply),
     Operation(
-        f"{GAME}/take-back", MoveHandlers.take_back, {200: Moved, 202: Moved}, _TAKING_BACK, Action
+        f"{GAME}/rematch", Commands.rematch, {200: Seated, 201: Seated, 202: Moved}, _AGAIN, Rematch
     ),
-    Operation(f"{GAME}/take-back/answer", MoveHandlers.answer, {200: Moved}, _ANSWERING, TakeBackReply),
-    Operation(
-        f"{GAME}/rematch", Handlers.rematch, {200: Seated, 201: Seated, 202: Moved}, _AGAIN, Rematch
-    ),
-    Operation(f"{GAME}/events", Streams.subscribe, {}, _FOLLOWING, query=_AFTER),
+    Operation(f"{GAME}/events", Queries.subscribe, {}, _FOLLOWING, query=_AFTER),
     Operation("/analysis", Queries.analyse, {200: schemas.Analysis}, ("unreadable",), query=_ANALYSED),
     Operation("/qr", Queries.qr, {200: schemas.LinkImage}, body=schemas.Link),
     Operation("/bots", Queries.bots, {200: schemas.Bots}),
     Operation("/health", Queries.health, {200: schemas.Health}),
     Operation("/ready", Queries.ready, {200: schemas.Health}),
 )
-
-
-class Route(NamedTuple):
-    """A path, whose parts may be parameters, and its handler."""
-
-    method: str
-    path: str
-    handler: Handler
-
-
-class Router:
-    """Finds the route of a request."""
-
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self._routes: dict[str, dict[str, Route]] = {}
-        self._places: dict[int, set[tuple[int, ...]]] = {}
-        """Which parts of a path may be parameters, by the number of parts."""
-        for route in routes:
-            parts = route.path.split("/")
-            places = tuple(at for at, part in enumerate(parts) if part.startswith("{"))
-            if places:
-                self._places.setdefault(len(parts), set()).add(places)
-            methods = self._routes.setdefault(_pattern(parts, places), {})
-            methods[route.method] = route
-            if route.method == "GET" and not route.path.endswith("/events"):
-                methods["HEAD"] = route
-
-    def find(self, request: Request) -> Route:
-        """Return the route, and give the request its first parameter; or refuse."""
-        methods = self._routes.get(request.path)
-        if methods is None:
-            if request.path[:1] not in ("/", "*"):
-                raise ApiError("badRequest", "the address of a request begins with a slash")
-            parts = request.path.split("/")
-            for places in self._places.get(len(parts), ()):
-                if methods := self._routes.get(_pattern(parts, places)):
-                    request.id = parts[places[0]]
-                    break
-            else:
-                raise ApiError("notFound", "nothing is at that address")
-        route = methods.get(request.method)
-        if route is None:
-            error = ApiError("methodNotAllowed", f"{request.method[:20]} is not allowed for this address")
-            error.headers = ((b"allow", ", ".join(sorted(methods)).encode()),)
-            raise error
-        return route
-
-
-def _pattern(parts: list[str], places: tuple[int, ...]) -> str:
-    return "/".join(["*" if at in places else part for at, part in enumerate(parts)])

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from noughts.web.room import MarkName
-
 BASE = "/api/v1"
 
 encode = msgspec.json.Encoder().encode
 
+MarkName: TypeAlias = Literal["X", "O"]
 Choice: TypeAlias = Literal["X", "O", "random"]
 Cell: TypeAlias = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8]
 Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 printable characters")]
@@ -174,6 +173,17 @@ class Moved(ResponseBody, frozen=True, kw_only=True):
     version: int
     events: list[Event]
     offer: Offer | None = None
+
+
+class Position(ResponseBody, frozen=True, kw_only=True):
+    """What a stream says of the game after its events."""
+
+    version: int
+    first: MarkName
+    moves: list[Cell]
+    winner: MarkName | None
+    resigned: MarkName | None
+    over: bool
 
 
 class Seated(ResponseBody, frozen=True, kw_only=True):

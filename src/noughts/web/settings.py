@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import msgspec
 
 from noughts.core.errors import quoted
-from noughts.store.urls import is_on_server
 from noughts.web.problems import InvalidSetting
 
 
@@ -20,14 +19,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     store: str = "memory:"
     """Where the games are: `sqlite:PATH`, `postgresql://USER@HOST/DATABASE` or `memory:`."""
-    checkpoint_file: str = ""
-    """A file for a copy of the checkpoint of a store on PostgreSQL."""
     bots: str = ""
     """Saved policies that are offered as bots, `NAME=FILE` separated by commas."""
     origin: str = ""
-    """Where browsers find the server, such as `https://noughts.example`; default: as requests say."""
+    """Where browsers find the server, such as `https://noughts.example`; default: from each request."""
     proxy: str = ""
-    """Addresses of trusted proxies, separated by commas; `*` trusts everybody."""
+    """Addresses or networks of trusted proxies, separated by commas; `*` trusts everybody."""
     creates_per_minute: int = 60
     """Games that one address may create; QR codes have the same limit, counted separately."""
     joins_per_minute: int = 120
@@ -38,32 +35,38 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Wrong secrets from one address."""
     analyses_per_minute: int = 1200
     """Requests to the coach from one address."""
-    connections_per_address: int = 512
-    """Open connections of one address, unless it is a trusted proxy."""
     streams_per_address: int = 256
-    """Open streams of one address."""
+    """Open streams of one address at a process."""
     most_streams: int = 20_000
     """Open streams of a process."""
-    most_connections: int = 50_000
-    """Open connections of a process, streams included, and never more than its open files allow."""
-    cached_games: int = 4096
-    """Games that a process keeps in memory while nobody is watching them."""
+    cache_megabytes: int = 64
+    """How much memory a process uses for games that it may need again."""
     lobby_grace_seconds: int = 60
     """How long the lobby lists a new game, or one whose last player has disconnected."""
     expire_days: int = 30
-    """Days without a move, a join or a reader after which a web game is deleted; 0: never."""
-    shared: int = 0
-    """`1` if servers that were started separately share a SQLite file."""
+    """Days of serving after which a web game is deleted that nobody has used; 0: never."""
     log: str = "info"
     """The minimum level that is logged: `debug`, `info`, `warning` or `error`."""
     log_format: str = "auto"
     """How it is logged: `plain`, `json`, or `auto`, which is plain on a terminal."""
 
     @property
-    def is_shared(self) -> bool:
-        """True if other processes may serve the same games."""
-        return bool(self.shared) or is_on_server(self.store)
+    def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """The networks of trusted proxies."""
+        found = [one.strip() for one in self.proxy.split(",") if one.strip()]
+        every = [network for one in found if one == "*" for network in ("0.0.0.0/0", "::/0")]
+        return tuple(map(ip_network, [*every, *(one for one in found if one != "*")]))
 
+
+GONE = {
+    "CHECKPOINT_FILE": "there are no checkpoints any more",
+    "SHARED": "a SQLite file has one server; use PostgreSQL for several",
+    "WORKERS": "use several servers on PostgreSQL, or uvicorn --workers (docs/serving.md)",
+    "CONNECTIONS_PER_ADDRESS": "a proxy limits connections: see docs/serving.md",
+    "MOST_CONNECTIONS": "a proxy limits connections: see docs/serving.md",
+    "CACHED_GAMES": "use NOUGHTS_CACHE_MEGABYTES",
+}
+"""Settings that went, and what to do instead."""
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("auto", "plain", "json")
@@ -74,10 +77,13 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
 
     >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "7"}, store="memory:").joins_per_minute
     7
-    >>> from_environment({"NOUGHTS_CACHED_GAMES": "many"})
+    >>> from_environment({"NOUGHTS_MOST_STREAMS": "many"})
     Traceback (most recent call last):
-    noughts.web.problems.InvalidSetting: NOUGHTS_CACHED_GAMES must be a number of at least 0, not 'many'
+    noughts.web.problems.InvalidSetting: NOUGHTS_MOST_STREAMS must be a number of at least 0, not 'many'
     """
+    for name, instead in GONE.items():
+        if environment.get(f"NOUGHTS_{name}"):
+            raise InvalidSetting(f"NOUGHTS_{name} is not a setting any more: {instead}")
     read: dict[str, str | int] = {}
     for field in msgspec.structs.fields(Settings):
         if text := environment.get(variable(field.name)):
@@ -93,11 +99,13 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
             "NOUGHTS_ORIGIN must be like https://noughts.example, without a path, "
             f"not {quoted(settings.origin)}"
         )
-    for proxy in filter(None, settings.proxy.split(",")):
-        if proxy.strip() != "*" and not _is_address(proxy.strip()):
-            raise InvalidSetting(
-                f"NOUGHTS_PROXY must be addresses separated by commas, not {quoted(proxy)}"
-            )
+    try:
+        settings.proxies  # noqa: B018 - reads them
+    except ValueError:
+        raise InvalidSetting(
+            "NOUGHTS_PROXY must be addresses or networks such as 10.0.0.0/8, separated by commas, "
+            f"not {quoted(settings.proxy)}"
+        ) from None
     return settings
 
 
@@ -110,14 +118,6 @@ def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise InvalidSetting(f"{variable(name)} must be a number of at least 0, not {quoted(text)}")
     return int(text)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_origin(text: str) -> bool:

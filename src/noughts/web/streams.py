@@ -1,159 +1,297 @@
-"""Server-sent events: who may subscribe to a game, limits, and keep-alive.
+"""Server-sent events: a coroutine for each stream sends what comes after what was sent last.
 
-`LiveGame.extend` sends the events; `web/peers.py` notices those of other processes.
+Nothing is queued: a reader that is slow is merely behind, and gets everything when it reads on. One that
+does not read at all for a while is cut off.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from functools import lru_cache
+from itertools import takewhile
+from typing import Any, TypeAlias
 
-from noughts.web.game import LiveGame
+from noughts.core.errors import NoughtsError
+from noughts.core.game import Game
+from noughts.store.base import Entry, StoredGame
+from noughts.web import schemas
 from noughts.web.games import Games
 from noughts.web.limits import network
-from noughts.web.peers import Presence
-from noughts.web.problems import ApiError
-from noughts.web.request import API_HEADERS, Header, Request, Transport, read_version
-from noughts.web.room import MarkName
-from noughts.web.seats import SeatAccess
+from noughts.web.logging import log
+from noughts.web.metrics import Metrics
+from noughts.web.presence import NOBODY, Presence
+from noughts.web.problems import ApiError, absent
+from noughts.web.request import API_HEADERS, Header, Request, read_version
+from noughts.web.rooms import offer_of, room_of, visible_room
+from noughts.web.schemas import MarkName
+
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 FIRST_FRAME = b"retry: 1000\n\n"
 PING_SECONDS = 15
 PING = b"event: ping\ndata: {}\n\n"
 """An event and not a comment, which browsers hide from the page: its absence shows a dead stream."""
 
+WRITE_SECONDS = 30.0
+"""How long a write may take before the reader counts as gone."""
 
-class EventStream:
-    """One subscriber of a game. Events go straight to its transport, which cuts off slow readers."""
+RETRY_SECONDS = 1.0
+"""After a read has failed that a stream waits for."""
+
+HEADERS: tuple[Header, ...] = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"x-accel-buffering", b"no"),
+    *API_HEADERS,
+)
+
+
+_NOTHING = None, 0, b""
+_NO_ROOM = (), b""
+
+
+class Stream:
+    """One subscriber of a game."""
 
     status = 200
-    headers: tuple[Header, ...] = (
-        (b"content-type", b"text/event-stream; charset=utf-8"),
-        (b"x-accel-buffering", b"no"),
-        *API_HEADERS,
-    )
 
-    __slots__ = ("_after", "_is_closed", "_streams", "_transport", "address", "game", "marks", "room")
+    __slots__ = (
+        "_after", "_has_started", "_is_awake", "_is_ended", "_room", "_sent", "_streams", "_task",
+        "_waiter", "address", "game", "has_news", "is_ping_due", "marks", "writing_since",
+    )  # fmt: skip
 
     def __init__(
-        self, streams: Streams, game: LiveGame, marks: tuple[MarkName, ...], address: str, after: int
+        self, streams: Streams, game: str, marks: tuple[MarkName, ...], address: str, after: int
     ) -> None:
-        self._streams = streams
-        self._after = after
-        self._transport: Transport | None = None
-        self._is_closed = False
         self.game = game
         self.marks = marks
         self.address = address
-        self.room = b""
+        self.is_ping_due = False
+        self.has_news = False
+        """Whether what was sent last had events that were just recorded."""
+        self.writing_since = 0.0
+        """When the write began that has not finished, by the loop's time."""
+        self._streams = streams
+        self._after = after
+        self._sent: StoredGame | None = None
+        """The value that was sent last."""
+        self._room = b""
+        self._has_started = self._is_awake = self._is_ended = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
-    def start(self, transport: Transport) -> None:
-        """Send what the subscriber has missed, and from now on everything."""
-        self._transport = transport
-        self.game.streams[self] = None
-        self.room = self.game.room_frame()
-        self._streams.started(self)
-        self.send(FIRST_FRAME + self.room + self.game.missed_frames(self._after))
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Send the stream until it ends, or its reader has gone."""
+        self._has_started = True
+        self._task = asyncio.current_task()
+        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
+        leaving.add_done_callback(lambda _done: self.end())
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS]})
+            await self._write(send, FIRST_FRAME)
+            await self._feed(send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except asyncio.CancelledError:
+            if not self._is_ended:  # by the server, and not by us
+                raise
+        except OSError:
+            pass  # the reader has gone
+        except Exception as error:  # it ends this stream only; uvicorn's log is not ours
+            if "handler is closed" not in str(error):  # as uvloop says of a reader that has gone
+                log.exception("stream")
+        finally:
+            self._streams.remove(self)
+            leaving.cancel()
+            with suppress(asyncio.CancelledError):
+                await leaving
 
-    def send(self, frame: bytes) -> None:
-        if self._transport and not self._transport.send(frame):
-            self._streams.dropped += 1
-            self.close()
+    async def _feed(self, send: Send) -> None:
+        while not self._is_ended:
+            self._is_awake = False  # before it looks: what comes meanwhile wakes it again
+            if frames := await self._next_frames():
+                await self._write(send, frames)
+                if self.has_news:
+                    self._streams.was_sent(self)
+            elif self.is_ping_due:
+                self.is_ping_due = False
+                await self._write(send, PING)
+            if not (self._is_awake or self._is_ended):
+                self._waiter = asyncio.get_running_loop().create_future()
+                await self._waiter
+                self._waiter = None
+
+    async def _next_frames(self) -> bytes:
+        """Return what the reader does not have yet."""
+        games = self._streams.games
+        now, sent = games.known(self.game), self._sent
+        if now is None or (sent and now.revision < sent.revision):
+            try:
+                now = await games.read(self.game)
+            except NoughtsError:
+                await asyncio.sleep(RETRY_SECONDS)
+                self._is_awake = True
+                return b""
+        if now is None or now.is_deleted or (sent and not _continues(sent, now)):
+            self.end()  # its client asks again
+            return b""
+        after = sent.version if sent else self._after
+        frames = self._streams.frames(now, after) if now.version > after or sent is None else b""
+        room = self._streams.room_frame(now)
+        if room is not self._room:
+            frames = room + frames if sent is None else frames + room
+        self.has_news = sent is not None and now.version > after
+        self._sent, self._room = now, room
+        return frames
+
+    async def _write(self, send: Send, frames: bytes) -> None:
+        self.writing_since = asyncio.get_running_loop().time()
+        await send({"type": "http.response.body", "body": frames, "more_body": True})
+        self.writing_since = 0.0
+
+    def wake(self) -> None:
+        self._is_awake = True
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def end(self) -> None:
-        """End the stream properly; the subscriber will reconnect."""
-        if transport := self._transport:
-            self.close()
-            transport.end()
+        """End the stream; the subscriber will reconnect, if it is still there."""
+        self._is_ended = True
+        self.wake()
+
+    def cut(self) -> None:
+        """End a stream whose reader does not read."""
+        self._is_ended = True
+        if self._task:
+            self._task.cancel()
 
     def close(self) -> None:
-        """Forget the subscriber: its connection is gone, maybe before the stream has started."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._transport = None
+        """Forget a stream that never ran."""
+        if not self._has_started:
             self._streams.remove(self)
 
 
 class Streams:
-    def __init__(self, games: Games, seats: SeatAccess, presence: Presence) -> None:
-        self._games = games
-        self._seats = seats
+    def __init__(self, games: Games, presence: Presence, metrics: Metrics) -> None:
+        self.games = games
         self._presence = presence
-        self.on_join: Callable[[LiveGame], None] = lambda _game: None
-        self._open: dict[EventStream, int] = {}
+        self._metrics = metrics
+        self._open: dict[Stream, int] = {}
         """All streams, each with its second of the ping interval."""
+        self._by_game: dict[str, dict[Stream, None]] = {}
+        self._frames: dict[str, tuple[StoredGame | None, int, bytes]] = {}
+        """What was sent last of the followed games: the value, the version before it, and the frames."""
+        self._rooms: dict[str, tuple[tuple[object, ...], bytes]] = {}
+        """What their room frames are made of, and the frames."""
+        self._changed: dict[str, float] = {}
+        """When a followed game was changed last, by the loop's time."""
         self._count = 0
         self._per_address: Counter[str] = Counter()
-        self.dropped = 0
+        self._loop = asyncio.get_running_loop()
+        self.ended = 0
+        """How many streams were cut because their reader did not read."""
+        games.followed = self._by_game.keys()
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def subscribe(self, request: Request) -> EventStream | Awaitable[EventStream]:
-        """Follow a game: server-sent events, the id of each is the event's version."""
+    def frames(self, now: StoredGame, after: int) -> bytes:
+        """Return the events of a game after a version, and its position: made once for all streams."""
+        game, version, frames = self._frames.get(now.id, _NOTHING)
+        if game is not now or version != after:
+            new = takewhile(lambda one: one.next_version > after, reversed(now.entries))
+            frames = b"".join([*(_frames(one, after) for one in new)][::-1])
+            frames += position_frame(now.version, now.game)
+            self._frames[now.id] = now, after, frames
+        return frames
+
+    def room_frame(self, now: StoredGame) -> bytes:
+        """Return the room of a game: the same object for as long as nothing changes in it."""
+        seen = now.room, now.game.players, offer_of(now), self._presence.shown.get(now.id, NOBODY)
+        before, frame = self._rooms.get(now.id, _NO_ROOM)
+        if seen != before:
+            frame = b"event: room\ndata: %b\n\n" % schemas.encode(visible_room(now, seen[3]))
+            self._rooms[now.id] = seen, frame
+        return frame
+
+    async def open(self, request: Request, stored: StoredGame, marks: tuple[MarkName, ...]) -> Stream:
+        """Admit a stream of a game, as it was just found."""
         after = _last_seen(request)
-        live = self._games.known(request.id)
-        if live is not None and not live.is_stale and not self._games.is_shared:
-            secrets = request.secrets()
-            marks = live.room.held(secrets)
-            if after <= live.version and bool(marks) == bool(secrets):
-                return self._admit(request, live, marks, after)
-        return self._subscribe_later(request, after)
-
-    async def _subscribe_later(self, request: Request, after: int) -> EventStream:
-        while True:
-            live = await self._games.find(request.id, is_latest=True)
-            if after > live.version:
-                await self._games.refresh(live)
-            if after > live.version:
-                raise ApiError("staleVersion", f"the game has no version {after}", version=live.version)
-            marks = await self._seats.held(live, request)
-            await self._presence.find(live)
-            if self._games.known(live.id) is live:  # else it was deleted meanwhile
-                return self._admit(request, live, marks, after)
-
-    def _admit(
-        self, request: Request, live: LiveGame, marks: tuple[MarkName, ...], after: int
-    ) -> EventStream:
-        address, settings = network(request.address), self._games.settings
+        if after > stored.version:
+            found = await self.games.read(stored.id)
+            if found is None or found.is_deleted:
+                raise absent()
+            if after > found.version:
+                raise ApiError("staleVersion", f"the game has no version {after}", version=found.version)
+        address, settings = network(request.address), self.games.world.settings
         if settings.most_streams and len(self._open) >= settings.most_streams:
             raise ApiError("tooBusy", "too many streams are open at this server", retry_after=5)
         most = settings.streams_per_address
         if most and self._per_address[address] >= most:
             raise ApiError("tooMany", f"one address may have {most} streams", retry_after=5)
-        stream = EventStream(self, live, marks, address, after)
+        stream = Stream(self, stored.id, marks, address, after)
         self._count += 1
         self._open[stream] = self._count % PING_SECONDS
         self._per_address[address] += 1
+        self._by_game.setdefault(stored.id, {})[stream] = None
+        self._presence.came(stored.id, marks, is_in_lobby=room_of(stored).open is not None)
         return stream
 
-    def started(self, stream: EventStream) -> None:
-        """Note that a stream that was admitted has started."""
-        game = stream.game
-        self._presence.joined(game, is_player=bool(stream.marks))
-        self.on_join(game)
-        if self._games.known(game.id) is not game:  # it was deleted meanwhile
-            stream.end()
-        elif game.is_stale:
-            self._games.refresh_soon(game)
-
-    def remove(self, stream: EventStream) -> None:
-        del self._open[stream]
+    def remove(self, stream: Stream) -> None:
+        if self._open.pop(stream, None) is None:
+            return
         self._per_address[stream.address] -= 1
         if not self._per_address[stream.address]:
             del self._per_address[stream.address]
-        if stream.game.streams.pop(stream, self) is None:  # it had started
-            self._presence.left(stream.game, is_player=bool(stream.marks))
+        there = self._by_game[stream.game]
+        del there[stream]
+        if not there:
+            del self._by_game[stream.game]
+            for known in (self._changed, self._frames, self._rooms):
+                known.pop(stream.game, None)
+        self._presence.left(stream.game, stream.marks)
 
-    def ping(self, second: int) -> None:
-        """Ping the streams whose turn it is."""
-        now = second % PING_SECONDS
-        for stream in [one for one, turn in self._open.items() if turn == now]:
-            stream.send(PING)
+    def wake(self, game: str, *, has_changed: bool = False) -> None:
+        """Have the streams of a game look whether there is something new."""
+        if there := self._by_game.get(game):
+            if has_changed:
+                self._changed[game] = self._loop.time()
+            for stream in there:
+                stream.wake()
 
-    def close(self) -> None:
-        for stream in tuple(self._open):
+    def was_sent(self, stream: Stream) -> None:
+        if changed := self._changed.get(stream.game):
+            self._metrics.stream_seconds.observe(self._loop.time() - changed)
+
+    async def tick(self) -> None:
+        """Ping the streams whose turn it is, and cut those whose readers have stopped reading."""
+        second = 0
+        while True:
+            await asyncio.sleep(1)
+            second = (second + 1) % PING_SECONDS
+            try:
+                self._metrics.count()
+                late = self._loop.time() - WRITE_SECONDS
+                for stream, turn in [*self._open.items()]:
+                    if turn == second:
+                        stream.is_ping_due = True
+                        stream.wake()
+                        if stream.writing_since and stream.writing_since < late:
+                            self.ended += 1
+                            stream.cut()
+            except Exception:  # go on with the next second
+                log.exception("pinging")
+
+    def end(self) -> None:
+        """End all streams: the server stops."""
+        for stream in [*self._open]:
             stream.end()
+
+
+def _continues(sent: StoredGame, now: StoredGame) -> bool:
+    return now.revision >= sent.revision and now.record.startswith(sent.record)
 
 
 def _last_seen(request: Request) -> int:
@@ -163,3 +301,61 @@ def _last_seen(request: Request) -> int:
     if last is not None:
         return read_version("Last-Event-ID", last.decode("latin-1"))
     return read_version("after", parameters.get("after", "0"))
+
+
+def _frames(entry: Entry, after: int) -> bytes:
+    """Return the events of an entry as server-sent events, from a version on."""
+    pattern, count = _template(entry.text)
+    if entry.version >= after:
+        return pattern % (*range(entry.version + 1, entry.version + count + 1),)
+    lines = enumerate(entry.text.split("\n"), entry.version + 1)
+    return b"".join([_frame(line) % at for at, line in lines if at > after])
+
+
+@lru_cache(maxsize=4096)  # few different commands exist, apart from names
+def _template(text: str) -> tuple[bytes, int]:
+    """Return the frames of an entry with placeholders for versions, and their number."""
+    lines = text.split("\n")
+    return b"".join(map(_frame, lines)), len(lines)
+
+
+def _frame(line: str) -> bytes:
+    return b"id: %%d\ndata: %b\n\n" % line.replace("%", "%%").encode()
+
+
+def position_frame(version: int, game: Game) -> bytes:
+    """Return the state of the game as a server-sent event, so that no client has to fold events."""
+    return (
+        _position(
+            game.moves,
+            game.board.first.value,
+            game.winner and game.winner.value,
+            game.resigned and game.resigned.value,
+            game.is_over,
+        )
+        % version
+    )
+
+
+@lru_cache(maxsize=8192)
+def _position(
+    moves: tuple[int, ...],
+    first: MarkName,
+    winner: MarkName | None,
+    resigned: MarkName | None,
+    is_over: bool,  # noqa: FBT001 - it is called in one place
+) -> bytes:
+    found = schemas.Position(
+        version=-1,
+        first=first,
+        moves=[*moves],  # type: ignore[list-item]  # a cell is 0 to 8
+        winner=winner,
+        resigned=resigned,
+        over=is_over,
+    )
+    return b"event: position\ndata: %b\n\n" % schemas.encode(found).replace(b"-1", b"%d", 1)
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

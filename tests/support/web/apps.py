@@ -1,38 +1,28 @@
-"""The application in the test process, without sockets."""
+"""The application in the test's own event loop, on any store: without sockets, threads or a clock."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from noughts import CreateGame, JoinGame, Mark, decide, fold
+from noughts.bots.policy import Policy
 from noughts.core.errors import NoughtsError
-from noughts.core.events import Event
-from noughts.store.base import EventStore
-from noughts.web import app as application
-from noughts.web.app import App
+from noughts.store.base import News, Store, StoredGame
+from noughts.store.memory import Database, MemoryStore
+from noughts.store.rows import Row
+from noughts.store.urls import open_store
+from noughts.web.app import App, Message
 from noughts.web.request import Request, Response
-from noughts.web.room import MarkName
 from noughts.web.settings import Settings
-from noughts.web.streams import EventStream
+from noughts.web.streams import Stream
 from noughts.web.world import Runner, World
-
-
-class FakeStream:
-    """A subscriber of a game."""
-
-    marks: tuple[MarkName, ...] = ()
-    room = b""
-    is_ended = False
-
-    def send(self, frame: bytes) -> None:
-        """Take a frame."""
-
-    def end(self) -> None:
-        self.is_ended = True
+from support.deadlines import DEADLINE_SECONDS
+from support.web.fake_clock import turns
+from support.web.serving import Message as StreamMessage, full_path, read_messages
 
 
 class ImmediateThreads:
@@ -45,7 +35,7 @@ class ImmediateThreads:
         done = asyncio.get_running_loop().create_future()
         try:
             found = work()
-        except NoughtsError as error:
+        except Exception as error:  # noqa: BLE001 - it is raised where the result is awaited
             done.set_exception(error)
             return done
         if self._held is None:
@@ -62,60 +52,183 @@ class ImmediateThreads:
         for done, found in held:
             done.set_result(found)
 
-
-def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Event]:  # noqa: N803 - marks
-    """Return the first events of a game between two players."""
-    events = list(decide(None, CreateGame(first, open_seats=True)))
-    for mark, name in ((Mark.X, X), (Mark.O, O)):
-        events += decide(fold(events), JoinGame(mark, name))
-    return events
+    def close(self) -> None:
+        """There are no threads."""
 
 
-async def _nothing() -> Any:
-    """Do nothing."""
-
-
-def make_world(
-    store: EventStore, threads: Runner, thinking: Runner | None = None, **settings: int
-) -> World:
-    """Return a world without background tasks."""
-    return World(
-        settings=Settings(**settings),  # type: ignore[arg-type]  # those that are numbers
-        store=store,
-        reading=threads,
-        writing=threads,
-        thinking=thinking or threads,
-        changes=_nothing,
-        documents_cursor="",
-        end=lambda _error: None,
-        close=_nothing,
-    )
+def memory_store(database: Database | None = None, *, is_shared: bool = False) -> MemoryStore:
+    """Return a store that commits at once, maybe of one of several processes."""
+    store = MemoryStore(database, executor=lambda work: work())
+    store.is_shared = is_shared
+    return store
 
 
 @asynccontextmanager
 async def open_app(
-    store: str = "memory:", *, end: Callable[[NoughtsError], None] = lambda _error: None, **settings: Any
+    store: Store | str | None = None,
+    *,
+    end: Callable[[NoughtsError], None] = lambda _error: None,
+    reading: Runner | None = None,
+    thinking: Runner | None = None,
+    policies: Mapping[str, Policy] = MappingProxyType({}),
+    **settings: Any,
 ) -> AsyncIterator[App]:
-    app = await application.open_app(Settings(store=store, **settings), {}, end)
+    """Open the application on a store, which it closes in the end; by default one in memory."""
+    opened = open_store(store) if isinstance(store, str) else store or memory_store()
+    threads = ImmediateThreads()
+    world = World(
+        settings=Settings(**settings),
+        store=opened,
+        reading=reading or threads,
+        attending=threads,
+        thinking=thinking or threads,
+        end=end,
+    )
+    app = App(world, policies)
+    await app.start()
     try:
         yield app
     finally:
         await app.close()
 
 
-async def get(app: App, path: str) -> Response:
-    return await ask(app, "GET", path)
+async def get(app: App, path: str, secret: str = "") -> Response:
+    return await ask(app, "GET", path, secret=secret)
 
 
-async def ask(app: App, method: str, path: str, body: object = None) -> Response:
-    """Send a request under /api/v1, maybe with a JSON body; return the response."""
-    response = await handle(app, method, path, body)
+async def ask(app: App, method: str, path: str, body: object = None, secret: str = "") -> Response:
+    """Send a request, under /api/v1 unless the path begins with //; return the response."""
+    response = await handle(app, method, path, body, secret)
     assert isinstance(response, Response)
     return response
 
 
-async def handle(app: App, method: str, path: str, body: object = None) -> Response | EventStream:
+async def handle(
+    app: App, method: str, path: str, body: object = None, secret: str = ""
+) -> Response | Stream:
     content = b"" if body is None else json.dumps(body).encode()
-    headers = {b"content-type": b"application/json"}
-    result = app.handle(Request(method, f"/api/v1{path}", b"", headers, content, peer="127.0.0.1"))
-    return await result if isinstance(result, Awaitable) else result
+    place, _, query = path.partition("?")
+    headers = {b"content-type": b"application/json", b"authorization": f"Bearer {secret}".encode()}
+    return await app.handle(
+        Request(method, full_path(place), query.encode(), headers, content, peer="127.0.0.1")
+    )
+
+
+async def create(app: App, opponent: str = "self", **more: object) -> Any:
+    """Create a game; return the seat."""
+    created = await ask(app, "POST", "/games", {"opponent": opponent, "secret": True, **more})
+    assert created.status == 201, created.body
+    return json.loads(created.body)
+
+
+async def post(app: App, seat: Any, what: str, mark: str = "X", **body: Any) -> Response:
+    """Send a command for a seat that `create` or joining has returned."""
+    return await ask(app, "POST", f"/games/{seat['id']}/{what}", body, seat["secrets"].get(mark, ""))
+
+
+async def move(app: App, seat: Any, cell: int, version: int, mark: str = "X") -> Response:
+    """Place a mark; the key follows from the version."""
+    return await post(app, seat, "moves", mark, cell=cell, version=version, key=f"k{version}")
+
+
+class Follower:
+    """Reads the stream of a game, unless it stops for a while."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.text = b""
+        self.is_over = False
+        """Whether the server has ended the stream in order."""
+        self.reading, self._leaving = asyncio.Event(), asyncio.Event()
+        self.reading.set()
+        self.task = asyncio.ensure_future(self._run(stream))
+
+    async def _run(self, stream: Stream) -> None:
+        try:
+            await stream.run(self._receive, self._send)
+        finally:
+            stream.close()
+
+    async def _receive(self) -> Message:
+        await self._leaving.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        await self.reading.wait()
+        self.text += message.get("body", b"")
+        self.is_over = not message.get("more_body", True)
+
+    @property
+    def messages(self) -> list[StreamMessage]:
+        return [*read_messages(self.text.splitlines(keepends=True))]
+
+    @property
+    def versions(self) -> list[int]:
+        return [int(message.id) for message in self.messages if message.id]
+
+    def named(self, event: str) -> list[Any]:
+        return [message.data for message in self.messages if message.event == event]
+
+    async def leave(self) -> None:
+        self._leaving.set()
+        await asyncio.wait_for(self.task, DEADLINE_SECONDS)
+
+
+async def follow(app: App, game: str, after: int = 0, secret: str = "") -> Follower:
+    """Follow a game, and read what the stream begins with."""
+    stream = await handle(app, "GET", f"/games/{game}/events?after={after}", secret=secret)
+    assert isinstance(stream, Stream), stream
+    follower = Follower(stream)
+    await turns()
+    return follower
+
+
+def start(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    return asyncio.ensure_future(work)
+
+
+class Process(NamedTuple):
+    """An application, and what it reads."""
+
+    app: App
+    store: MemoryStore
+    threads: ImmediateThreads
+    """Those that read."""
+    reads: list[list[str]]
+    """The games of each read."""
+
+    def known(self, seat: Any) -> StoredGame:
+        found = self.app.games.known(seat["id"])
+        assert found
+        return found
+
+
+class Cluster:
+    """Processes that share a database in memory, and hear of each other's changes while `is_heard`."""
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        self.database = Database()
+        self.is_heard = True
+        self.unheard: list[News] = []
+
+    async def start(self, *, is_shared: bool = True, **settings: Any) -> Process:
+        store, threads = memory_store(self.database, is_shared=is_shared), ImmediateThreads()
+        rows, reads = store.read_rows, list[list[str]]()
+
+        def read(games: Any) -> list[Row]:
+            reads.append([*games])
+            return rows(games)
+
+        store.read_rows = read  # type: ignore[method-assign]  # to count
+        app = await self._stack.enter_async_context(open_app(store, reading=threads, **settings))
+        hear = app.games.apply_news
+        app.games.apply_news = lambda news: (  # type: ignore[method-assign]  # to lose them
+            hear(news) if self.is_heard else self.unheard.extend(news or ())
+        )
+        return Process(app, store, threads, reads)
+
+
+@asynccontextmanager
+async def cluster() -> AsyncIterator[Cluster]:
+    async with AsyncExitStack() as stack:
+        yield Cluster(stack)

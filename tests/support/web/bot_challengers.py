@@ -66,38 +66,36 @@ class Challengers:
         asked = {"opponent": "bot", "bot": "random", "first": "random", "secret": True}
         line.send("POST", "/games", asked)
         seat = await line.answer()
-        game, secret, version = seat["id"], seat["secrets"]["X"], seat["game"]["version"]
+        game, secret = seat["id"], seat["secrets"]["X"]
         stream = HttpConnection(*await asyncio.open_connection(*self._place))
-        free = set(range(9))
         try:
-            stream.send("GET", f"/games/{game}/events?after={version}", secret=secret)
-            is_mine = seat["game"]["active"] == "X"
-            while is_mine is not None:
-                if is_mine:
-                    cell = self._chance.choice(sorted(free))
-                    body = {"cell": cell, "version": version, "key": new_key()}
-                    line.send("POST", f"/games/{game}/moves", body, secret)
-                    await line.answer()
-                async with asyncio.timeout(BOT_TIMEOUT_SECONDS):
-                    version, is_mine = await self._follow(stream, free, version)
+            stream.send("GET", f"/games/{game}/events", secret=secret)
+            position = await self._turn(stream, 0)
+            while not position["over"]:
+                free = [cell for cell in range(9) if cell not in position["moves"]]
+                body = {
+                    "cell": self._chance.choice(free),
+                    "version": position["version"],
+                    "key": new_key(),
+                }
+                line.send("POST", f"/games/{game}/moves", body, secret)
+                await line.answer()
+                position = await self._turn(stream, position["version"])
             self.numbers["games"] += 1
+            marks = len(position["moves"]) + (position["first"] == "O")
+            self.numbers["moves"] += marks // 2
         finally:
             stream.writer.close()
 
-    async def _follow(
-        self, stream: HttpConnection, free: set[int], version: int
-    ) -> tuple[int, bool | None]:
-        """Read until X is to move or the game is over; return the version, and whether X is to move."""
-        while line := await stream.reader.readline():
-            name, _, value = line.partition(b": ")
-            if name == b"id":
-                version = int(value)
-            elif name == b"data":
-                event = json.loads(value)
-                kind, mark = event.get("event"), event.get("mark")
-                if kind == "playerPlacedToken":
-                    free.discard(3 * event["row"] + event["column"])
-                    self.numbers["moves"] += mark == "O"
-                elif kind == "gameCompleted" or (kind == "playerActive" and mark == "X"):
-                    return version, None if kind == "gameCompleted" else True
+    async def _turn(self, stream: HttpConnection, version: int) -> Any:
+        """Wait for the position, after a version, in which X is to move or the game is over."""
+        async with asyncio.timeout(BOT_TIMEOUT_SECONDS):
+            while line := await stream.reader.readline():
+                if line == b"event: position\n":
+                    data = (await stream.reader.readline()).removeprefix(b"data: ")
+                    position = json.loads(data)
+                    is_first = position["first"] == "X"
+                    is_ours = position["over"] or len(position["moves"]) % 2 != is_first
+                    if position["version"] > version and is_ours:
+                        return position
         raise AssertionError("the stream is over")

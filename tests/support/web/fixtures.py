@@ -11,7 +11,10 @@ from support.web.in_process import InProcessServer
 from support.web.openapi_check import OpenApiCheck
 from support.web.serving import Client, Server
 
-IN_PROCESS = {"test_bodies", "test_games", "test_keys", "test_random_games", "test_seats"}
+IN_PROCESS = {
+    "test_analysis", "test_bodies", "test_cross_site", "test_games", "test_headers", "test_keys",
+    "test_lobby", "test_races", "test_seats", "test_streams",
+}  # fmt: skip
 """Tests of the API alone: they need no sockets."""
 
 
@@ -25,7 +28,10 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 @pytest.fixture(scope="session")
 def in_a_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    yield from _serving(f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}")
+    with Server(f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}") as server:
+        yield from _checked(server)
+        assert b"Traceback" not in server.errors
+        assert b'"level": "error"' not in server.errors
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +42,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def quick() -> Iterator[Server]:
     """Yield a server with a store in memory, for tests with many requests."""
-    yield from _serving("memory:")
+    yield from _checked(InProcessServer("memory:"))
 
 
 @pytest.fixture
@@ -48,13 +54,6 @@ def client(server: Server) -> Iterator[Client]:
 @pytest.fixture
 def store_url(tmp_path: Path) -> str:
     return f"sqlite:{tmp_path / 'games.db'}"
-
-
-def _serving(store: str) -> Iterator[Server]:
-    with Server(store) as server:
-        yield from _checked(server)
-        assert b"Traceback" not in server.errors
-        assert b'"level": "error"' not in server.errors
 
 
 def _checked(server: Server) -> Iterator[Server]:

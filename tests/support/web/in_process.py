@@ -14,46 +14,59 @@ from urllib.parse import unquote
 
 from noughts.web import create_app
 from support.deadlines import DEADLINE_SECONDS
+from support.web.fake_clock import AdvancedLoop, skip
 from support.web.serving import UNLIMITED, Server
 
 
 class InProcessServer(Server):
     """The application with an event loop in a thread, instead of a server process."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(self, store: str, **settings: str) -> None:
         self.store = store
         self.check = None
-        self.url, self.host, self.port = "http://127.0.0.1", "127.0.0.1", 80
-        with patch.dict(os.environ, {**UNLIMITED, "NOUGHTS_STORE": store}):
+        self.url, self.host, self.port = "http://127.0.0.1:8000", "127.0.0.1", 8000
+        with patch.dict(os.environ, {**UNLIMITED, "NOUGHTS_STORE": store, **settings}):
             self.app = create_app()
-        self.loop = asyncio.new_event_loop()
-        Thread(target=self.loop.run_forever, daemon=True).start()
+        self.loop = AdvancedLoop()
+        self._thread = Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
         self._lifespan = InProcessConnection(self)
         self._lifespan.begin({"type": "lifespan"}, {"type": "lifespan.startup"})
         assert self._lifespan.next_message() == {"type": "lifespan.startup.complete"}
 
+    def __exit__(self, *_: object) -> None:
+        if self.is_running:
+            self.stop()
+
     @property
     def is_running(self) -> bool:
         return self.loop.is_running()
+
+    def skip(self, seconds: float) -> None:
+        """Let so many seconds pass at once."""
+        self.loop.call_soon_threadsafe(skip, seconds)
 
     def stop(self, deadline: float = DEADLINE_SECONDS) -> int:
         """Shut down; return 0, as an exit code."""
         self._lifespan.close("lifespan.shutdown")
         assert self._lifespan.next_message(deadline) == {"type": "lifespan.shutdown.complete"}
         self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(deadline)
+        self.loop.close()
         return 0
 
-    def connection(self, _source: tuple[str, int] | None = None) -> Any:
+    def connection(self, source: tuple[str, int] | None = None) -> Any:
         """Return a connection, through which a client calls the application."""
-        return InProcessConnection(self)
+        return InProcessConnection(self, source)
 
 
 class InProcessConnection:
     """Sends one request after another; it acts as an `HTTPConnection`."""
 
-    def __init__(self, server: InProcessServer) -> None:
+    def __init__(self, server: InProcessServer, source: tuple[str, int] | None = None) -> None:
         self._app = server.app
         self._loop = server.loop
+        self._source = source or ("127.0.0.1", 1)
         self._incoming: asyncio.Queue[dict[str, object]] = asyncio.Queue()
         self._outgoing: Queue[dict[str, Any] | None] = Queue()
         self.sock = self
@@ -89,10 +102,16 @@ class InProcessConnection:
         return message
 
     def request(
-        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        is_whole: bool = True,
     ) -> None:
         place, _, query = path.partition("?")
-        pairs = {"host": "127.0.0.1", **(headers or {})}
+        pairs = {"host": "127.0.0.1:8000", **(headers or {})}
         self.begin(
             {
                 "type": "http",
@@ -104,9 +123,9 @@ class InProcessConnection:
                 "headers": [
                     (name.lower().encode(), text.encode("latin-1")) for name, text in pairs.items()
                 ],
-                "client": ("127.0.0.1", 1),
+                "client": self._source,
             },
-            {"type": "http.request", "body": body or b"", "more_body": False},
+            {"type": "http.request", "body": body or b"", "more_body": not is_whole},
         )
 
     def getresponse(self) -> InProcessResponse:

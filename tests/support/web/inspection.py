@@ -8,9 +8,8 @@ import socket
 from pathlib import Path
 from random import SystemRandom
 
-from noughts.store.base import Record
+from noughts.store.rows import StoredGame, game_of
 from noughts.store.urls import open_store
-from support.played import feed_of
 from support.web.matches import Seat
 from support.web.serving import Client
 from support.web.stream_reader import ReceivedEvent
@@ -72,16 +71,11 @@ def keep_busy(seat: Seat, rounds: int) -> int:
 
 def recorded(store: str) -> dict[str, list[ReceivedEvent]]:
     """Return the events of all games, as a reader should have received them."""
-    games: dict[str, list[ReceivedEvent]] = {}
     with open_store(store, create=False) as opened:
-        for record in feed_of(opened, limit=1000):
-            games.setdefault(record.game, []).extend(events_of(record))
-    return games
+        return {stored.id: events_of(stored) for stored in map(game_of, opened.rows())}
 
 
-def events_of(record: Record) -> list[ReceivedEvent]:
-    """Return the events of a record as a reader should have received them."""
-    lines = record.text.split("\n")
-    return [
-        ReceivedEvent(version, json.loads(line)) for version, line in enumerate(lines, record.version + 1)
-    ]
+def events_of(stored: StoredGame) -> list[ReceivedEvent]:
+    """Return the events of a game as a reader should have received them."""
+    lines = [line for entry in stored.entries for line in entry.text.split("\n")]
+    return [ReceivedEvent(version, json.loads(line)) for version, line in enumerate(lines, 1)]

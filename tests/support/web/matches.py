@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from noughts import decode, fold
 from support.at_once import in_threads
 from support.web.serving import Answer, Client, Server, Stream, new_key
 
@@ -15,11 +16,14 @@ WON_BY_X = (0, 3, 1, 4, 2)
 class Seat:
     """A client with one or both seats of a game."""
 
-    def __init__(self, client: Client, game: str, mark: str | None = None) -> None:
+    def __init__(
+        self, client: Client, game: str, mark: str | None = None, invite: str | None = None
+    ) -> None:
         self.client = client
         self.game = game
         self.mark = mark
         """Sent with every command if it is given; needed only by a client with both seats."""
+        self.invite = invite
 
     @property
     def version(self) -> int:
@@ -59,6 +63,7 @@ class Match:
     """A game between two clients."""
 
     def __init__(self, server: Server, other: Server, kind: str, **more: object) -> None:
+        self.server = server
         self.watcher = other.client()
         """A client that has only the game's id."""
         asked: dict[str, Any] = {"name": "Ann", **more}
@@ -118,7 +123,7 @@ def one_player(server: Server, kind: str, **more: object) -> Iterator[Seat]:
                 (f"/api/v1/games/{seat['id']}", mark): secret for mark, secret in seat["secrets"].items()
             }
             client.secret = None
-        yield Seat(client, seat["id"])
+        yield Seat(client, seat["id"], invite=seat["invite"])
 
 
 def at_once(*works: Callable[[], Answer]) -> list[Answer]:
@@ -126,10 +131,30 @@ def at_once(*works: Callable[[], Answer]) -> list[Answer]:
 
 
 def check_events(stream: Stream, events: list[Any], after: int = 0) -> None:
-    """Wait for the last of a game's events; check that those after a version came once, in order."""
-    if after < len(events):
-        stream.wait_version(len(events))
+    """Wait for the last of a game's events; check that those after a version came once, in order.
+
+    Each position is that of the events before it.
+    """
+    stream.wait(lambda now: now.positions and now.positions[-1]["version"] == len(events))
     assert [message.data for message in stream.events] == events[after:]
-    assert [message.id for message in stream.events] == [
-        str(version) for version in range(after + 1, len(events) + 1)
-    ]
+    versions = [str(version) for version in range(after + 1, len(events) + 1)]
+    assert [message.id for message in stream.events] == versions
+    seen = after
+    for message in stream.messages:
+        seen = int(message.id or seen)
+        if message.event == "position":
+            assert message.data == position(events[:seen])
+
+
+def position(events: list[Any]) -> dict[str, object]:
+    """Return what a stream says of the game after these events."""
+    game = fold(map(decode, events))
+    assert game
+    return {
+        "version": len(events),
+        "first": game.board.first.value,
+        "moves": [*game.moves],
+        "winner": game.winner and game.winner.value,
+        "resigned": game.resigned and game.resigned.value,
+        "over": game.is_over,
+    }

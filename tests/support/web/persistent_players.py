@@ -12,16 +12,11 @@ from random import Random
 from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
 
-from noughts import Game, fold
-from noughts.core.codec import decode
 from support.web.serving import Answer, Client, new_key
 from support.web.stream_reader import RETRY_SECONDS, Address, Reader
 
 RECOVERY_SECONDS = 60.0
 """How long anything may take while the server is killed again and again."""
-
-LAST_EVENTS = ("gameReady", "playerActive", "gameCompleted")
-"""The last events of commands after which a player is to move, or the game is over."""
 
 MAX_GAMES = 10_000
 MAX_TRIES = int(RECOVERY_SECONDS / RETRY_SECONDS)
@@ -114,38 +109,37 @@ class Player(Thread):
             if self._mark == "X":
                 readers.append(stack.enter_context(Reader(self._address, self._game)))
             version = 0
-            while not (game := self._when_wanted(version)).is_over:
-                version = self._act(game)
+            while not (position := self._when_wanted(version))["over"]:
+                version = self._act(position)
             for reader in readers:
                 reader.wait_version(self._reader.version, RECOVERY_SECONDS)
                 self._players.count(lines=reader.connections - 1)
             self._players.readers += readers
 
-    def _when_wanted(self, version: int) -> Game:
-        """Wait until it is our turn after that version, or the game is over."""
-        found: list[Game] = []
+    def _when_wanted(self, version: int) -> Any:
+        """Wait until it is our turn after that version, or the game is over; return the position."""
 
         def is_so(reader: Reader) -> bool:
-            if reader.version < version or reader.events[-1].data["event"] not in LAST_EVENTS:
+            position = reader.position
+            if not position or not position["version"] == reader.version >= version:
                 return False  # more events of the same command may follow
-            game = fold(decode(command.data) for command in reader.events)
-            if game is None or not game.is_ready:
-                return False
-            found[:] = [game]
-            return game.is_over or (game.active is not None and game.active.value == self._mark)
+            is_first = position["first"] == self._mark
+            return bool(position["over"] or len(position["moves"]) % 2 != is_first)
 
-        self._reader.wait(lambda now: now.events and is_so(now), RECOVERY_SECONDS)
-        return found[0]
+        self._reader.wait(is_so, RECOVERY_SECONDS)
+        return self._reader.position
 
-    def _act(self, game: Game) -> int:
+    def _act(self, position: Any) -> int:
         """Place a token or take one back; return the resulting version."""
         key, version = new_key(), self._reader.version
         body: dict[str, object] = {"version": version, "key": key}
         what = "moves"
-        if self._is_alone and len(game.moves) >= 2 and self._random.random() < 0.1:
+        if self._is_alone and len(position["moves"]) >= 2 and self._random.random() < 0.1:
             what = "take-back"
         else:
-            body["cell"] = self._random.choice([cell for cell in range(9) if cell not in game.moves])
+            body["cell"] = self._random.choice(
+                [cell for cell in range(9) if cell not in position["moves"]]
+            )
         answer = self._post(what, body)
         assert answer.status == 200, (answer.status, answer.body, body)
         command = Acknowledged(self._game, answer.json["version"], key, answer.json["events"])

@@ -1,7 +1,7 @@
 """Real servers, and clients that use HTTP as programs and browsers do.
 
-Most servers are forked (`tests/support/forked.py`); those with several processes are started. Nothing
-here sleeps: a wait ends when data arrives, when the server exits, or at a deadline, which fails the test.
+Most servers are forked (`tests/support/forked.py`). Nothing here sleeps: a wait ends when data arrives,
+when the server exits, or at a deadline, which fails the test.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse
-from pathlib import Path
 from threading import Condition, Thread
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -29,11 +28,14 @@ from support.forked import fork_server
 
 Check: TypeAlias = Callable[[str, str, "Answer"], None]
 
+CUT = (HTTPException, OSError, ValueError, AttributeError)
+"""When a response is cut: http.client fails in odd ways if it is closed in the middle of a line."""
+
 BASE = "/api/v1"
 
 LIMITS = (
     "creates_per_minute", "joins_per_minute", "wrong_secrets_per_minute", "analyses_per_minute",
-    "moves_per_minute", "streams_per_address", "connections_per_address",
+    "moves_per_minute", "streams_per_address",
 )  # fmt: skip
 UNLIMITED = {f"NOUGHTS_{limit.upper()}": "0" for limit in LIMITS}
 """All tests share one address, and few of them are about its limits."""
@@ -55,7 +57,7 @@ class Server(AbstractContextManager["Server"]):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._log_file,
-            start_new_session=True,  # so that its workers end with it
+            start_new_session=True,
         )
         # The guard kills the server if the tests themselves are killed.
         self._guard = subprocess.Popen(
@@ -87,16 +89,7 @@ class Server(AbstractContextManager["Server"]):
 
     @property
     def pid(self) -> int:
-        """The process id; the parent's if there are workers."""
         return self._process.pid
-
-    def workers(self) -> set[int]:
-        found = set()
-        for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            with suppress(OSError):  # it has just exited
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    found.add(int(child))
-        return found
 
     def client(self, secret: str | None = None, source: str | None = None) -> Client:
         """Return a client, maybe from another address such as 127.0.0.2."""
@@ -116,10 +109,9 @@ class Server(AbstractContextManager["Server"]):
 
     def stop_cleanly(self) -> None:
         assert self.stop() == 0
-        assert b"Traceback" not in self.errors
+        assert b"Traceback" not in self.errors, self.errors[-3000:]
 
     def kill(self) -> int:
-        """Kill the server and its workers."""
         return self.end(signal.SIGKILL)
 
     def end(self, how: signal.Signals, deadline: float = DEADLINE_SECONDS) -> int:
@@ -248,7 +240,7 @@ class Client(AbstractContextManager["Client"]):
             self.cookies[path, name] = value
 
     def follow(
-        self, game: str, after: int | None = None, news: Condition | None = None, **headers: str
+        self, game: str, after: int | None = None, *, news: Condition | None = None, **headers: str
     ) -> Stream:
         """Open a game's stream; leave its `with` block to close it.
 
@@ -283,7 +275,7 @@ class Client(AbstractContextManager["Client"]):
 
 
 class Message(NamedTuple):
-    """A message of a stream: an event with a version, or a room or a ping without one."""
+    """A message of a stream: an event of the game with its version, or a named one without."""
 
     event: str
     id: str | None
@@ -316,8 +308,6 @@ class Stream(AbstractContextManager["Stream"]):
             raise
         self.headers = response.headers
         self.messages: list[Message] = []
-        self.retry: int | None = None
-        """After how many milliseconds a reader should reconnect."""
         self.is_over = False
         self.was_ended = False
         """Whether the server ended it in order, and the connection wasn't cut."""
@@ -340,11 +330,14 @@ class Stream(AbstractContextManager["Stream"]):
 
     @property
     def rooms(self) -> list[Any]:
-        return [message.data for message in tuple(self.messages) if message.event == "room"]
+        return self.named("room")
 
     @property
-    def pings(self) -> list[Message]:
-        return [message for message in tuple(self.messages) if message.event == "ping"]
+    def positions(self) -> list[Any]:
+        return self.named("position")
+
+    def named(self, event: str) -> list[Any]:
+        return [message.data for message in tuple(self.messages) if message.event == event]
 
     def wait(self, is_so: Callable[[Stream], object]) -> None:
         """Wait for a condition, checked after each message."""
@@ -370,34 +363,33 @@ class Stream(AbstractContextManager["Stream"]):
         was_ended = False
         try:
             with closing(response):
-                if self.refusal is None:
-                    self._read_messages(response)
+                for message in () if self.refusal else read_messages(iter(response.readline, b"")):
+                    with self._news:
+                        self.messages.append(message)
+                        self._news.notify_all()
                 was_ended = True
-        except (HTTPException, OSError, ValueError, AttributeError):
-            pass  # cut: http.client fails in odd ways if it is closed in the middle of a line
+        except CUT:
+            pass
         with self._news:
             self.is_over, self.was_ended = True, was_ended
             self._news.notify_all()
 
-    def _read_messages(self, response: HTTPResponse) -> None:
-        fields: dict[str, str] = {}
-        while line := response.readline():
-            assert line.endswith(b"\n")
-            name, _, value = line[:-1].decode().partition(":")
-            with self._news:
-                if not line[:-1]:
-                    if "data" in fields:
-                        self.messages.append(
-                            Message(fields.get("event", ""), fields.get("id"), json.loads(fields["data"]))
-                        )
-                    fields = {}
-                elif name == "retry":
-                    self.retry = int(value)
-                else:
-                    assert name in ("event", "id", "data")
-                    assert name not in fields
-                    fields[name] = value.removeprefix(" ")
-                self._news.notify_all()
+
+def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
+    """Read the lines of a stream; an incomplete message does not count."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line[:-1].decode().partition(": ")
+        if name:
+            assert name in ("event", "id", "data", "retry")
+            assert name not in fields
+            fields[name] = value
+            continue
+        if "data" in fields:
+            yield Message(fields.get("event", ""), fields.get("id"), json.loads(fields["data"]))
+        else:
+            assert fields == {"retry": "1000"}
+        fields = {}
 
 
 def full_path(path: str) -> str:

@@ -18,6 +18,8 @@ from typing import Any
 MAX_CALLBACKS = 100_000
 """More than a whole run needs; reached only by a loop that never becomes idle."""
 
+MAX_ROUNDS_TO_BURY = 100
+
 
 class Simulation:
     """The clock and the scheduled actions."""
@@ -37,16 +39,21 @@ class Simulation:
         """Schedule an action, after those already scheduled for the same time."""
         heappush(self._agenda, (when, next(self._numbers), action))
 
-    def run(self, until: float) -> None:
+    def run(self, until: float, is_done: Callable[[], object] = lambda: False) -> None:
+        """Run until a time, or until a condition is true."""
         self._run_ready()
         while self._agenda and self._agenda[0][0] <= until:
+            if is_done():
+                return
             self.now, _, action = heappop(self._agenda)
             action()
             self._run_ready()
         self.now = max(self.now, until)
 
     def _run_ready(self) -> None:
-        while [loop for loop in tuple(self.loops) if loop.run_ready()]:
+        while ready := [loop for loop in self.loops if loop.ready]:
+            for loop in ready:
+                loop.run_ready()
             self._ran += 1
             assert self._ran < MAX_CALLBACKS, "the loops never become idle"
 
@@ -56,22 +63,20 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._ready: deque[asyncio.Handle] = deque()
+        self.ready: deque[asyncio.Handle] = deque()
         self.is_killed = False
         self.failures: list[dict[str, Any]] = []
         """Failures that were not handled."""
         simulation.loops.append(self)
 
-    def run_ready(self) -> bool:
-        """Run the ready callbacks in order; return whether there were any."""
-        if not self._ready or self.is_killed:
-            return False
-        self.start(self._run_callbacks)
-        return True
+    def run_ready(self) -> None:
+        """Run the ready callbacks in order."""
+        if not self.is_killed:
+            self.start(self._run_callbacks)
 
     def _run_callbacks(self) -> None:
-        for _ in range(len(self._ready)):
-            handle = self._ready.popleft()
+        for _ in range(len(self.ready)):
+            handle = self.ready.popleft()
             if not handle.cancelled():
                 handle._run()  # noqa: SLF001 - as every loop does
             if self.is_killed:
@@ -87,9 +92,24 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def kill(self) -> None:
         """Stop for good, in the middle of anything."""
-        self.is_killed = True
-        self._ready.clear()
-        self._simulation.loops.remove(self)
+        if not self.is_killed:
+            self.is_killed = True
+            self._simulation.loops.remove(self)
+            self._bury()
+
+    def _bury(self) -> None:
+        """End the tasks, which nobody notices any more: otherwise Python complains of them."""
+        for _ in range(MAX_ROUNDS_TO_BURY):
+            tasks = asyncio.all_tasks(self)
+            for task in tasks:
+                task.cancel()
+            handles, self.ready = self.ready, deque()
+            if not (tasks or handles):
+                return
+            for handle in handles:
+                if not handle.cancelled():
+                    self.start(handle._run)  # noqa: SLF001 - as every loop does
+        raise AssertionError("a task does not end")
 
     def time(self) -> float:
         return self._simulation.now
@@ -98,7 +118,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self, callback: Callable[..., object], *args: object, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
-        self._ready.append(handle)
+        self.ready.append(handle)
         return handle
 
     call_soon_threadsafe = call_soon
@@ -115,7 +135,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
         def fire() -> None:
             if not timer.cancelled() and not self.is_killed:
-                self._ready.append(timer)
+                self.ready.append(timer)
 
         self._simulation.at(max(when, self.time()), fire)
         return timer

@@ -1,654 +1,657 @@
-"""Simulates a cluster with the server's real code, from the bytes of a request to the commit.
+"""Simulates processes that share a store, with the server's real code from a request to the commit.
 
-A run draws everything from its seed: when commits finish, fail or hang, when bytes arrive, when streams
-are cut, muted or not read, how long bots think, when processes are killed, and what players do. It checks
-that nothing acknowledged is lost or duplicated, that nothing refused is recorded, and that streams match
-the record; and, once the last fault is over, that everybody makes progress.
+A run draws everything from its seed: when commits finish, fail or hang, when reads begin and end, when
+news arrive, when connections are cut, muted or not read, how long bots think, when the store is away or
+fails over to its standby, when processes are killed, and what players do (`simulated_clients.py`).
+
+The store keeps all states that it has had, so that every answer can be compared with those that the game
+had between the request and the answer. What was committed without an answer from the standby is lost
+when the store fails over.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+import logging
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from random import Random
 from typing import Any
 
-import httptools
+import msgspec
 
-from noughts.core.codec import loads
 from noughts.core.errors import NoughtsError
-from noughts.core.game import Game, evolve
-from noughts.store.appends import Append
+from noughts.store import news as news_module
+from noughts.store.base import Change, News, StoredGame, news_of
 from noughts.store.errors import StoreUnavailable
-from noughts.store.memory import MemoryStore
-from noughts.web.app import App
-from noughts.web.http import Connection
-from noughts.web.server import Server
+from noughts.store.memory import Database, MemoryStore
+from noughts.store.news import decode_news, encode_news
+from noughts.store.rows import Row, game_of
+from noughts.web.app import App, Application, Message
+from noughts.web.logging import log
+from noughts.web.rooms import Present, visible_room
+from noughts.web.schemas import BASE, encode
 from noughts.web.settings import Settings
-from noughts.web.world import World
-from support.web.serving import LIMITS
+from noughts.web.world import World, resolve
 from support.web.simulated_time import SimulatedLoop, Simulation
 
 EPOCH_MS = 1_800_000_000_000
-MOVE_SECONDS, EVENT_SECONDS = 5.0, 30.0
-"""After the last fault: how soon a move is answered, and how soon all clients have every event."""
-
-RESPONSE_TIMEOUT_SECONDS = 2.0
-RETRY_SECONDS = 0.5
-RECONNECT_SECONDS = 1.0
-SILENCE_SECONDS = 25.0
-"""How a client behaves, as the page and `noughts join` do."""
 
 FAULTS = (
-    "commit fails, not written", "commit fails, written", "commit hangs", "read fails", "bot fails",
-    "connection cut", "connection mute", "reader stalls", "notification lost", "process killed",
+    "commit fails, not written", "commit fails, written", "commit hangs", "read fails", "read is slow",
+    "store away", "store fails over", "news lost", "news late", "listener cut", "bot fails",
+    "connection cut", "connection mute", "reader stalls", "process killed",
 )  # fmt: skip
+
+FREQUENT = ("store fails over", "news lost", "news late")
+"""Those that often have no effect."""
+
+UNACKNOWLEDGED_SECONDS = 25.0
+"""When the system gives up a connection whose other end has vanished."""
+
+LIMITS = {
+    field.name: 0
+    for field in msgspec.structs.fields(Settings)
+    if field.name.endswith(("_per_minute", "_per_address"))
+}
+"""All clients share one address."""
 
 
 class Cluster:
-    """Processes that share a store, and their clients."""
+    """Processes that share a store, a network, and what goes wrong."""
 
     def __init__(self, seed: int) -> None:
         self.simulation = Simulation(seed)
-        self.random = self.simulation.random
-        self.store = MemoryStore()
+        self.random = random = self.simulation.random
+        self.clients = SimulatedLoop(self.simulation)  # type: ignore[abstract]  # the rest is not used
         self.faults: Counter[str] = Counter()
         self.problems: list[str] = []
-        self.faults_end = self.random.uniform(5, 25)
+        self.faults_end = random.uniform(2, 6)
         self.last_fault = 0.0
-        kinds = [kind for kind in FAULTS if self.random.random() < 0.5]
-        self._chances = {kind: self.random.choice([0.02, 0.1, 0.3]) for kind in kinds}
-        self.processes = [Process(self) for _ in range(self.random.choice([1, 2]))]
+        """When the effect of the last fault ended."""
+        self.vanished = 0.0
+        """When the last client vanished, or a process with its clients."""
+        kinds = [kind for kind in FAULTS if random.random() < 0.5]
+        self._chances = {kind: random.choice([0.02, 0.1, 0.3]) for kind in kinds}
+        self._chances |= {kind: 2.5 * self._chances[kind] for kind in kinds if kind in FREQUENT}
+        if "store fails over" in kinds:  # which loses only what was broken
+            self._chances["commit fails, written"] = 0.2
+        self.database = SimulatedDatabase(self)
+        self.payload_bytes = random.choice([news_module.MAX_PAYLOAD_BYTES, 1000, 300])
+        self.settings = Settings(
+            **LIMITS,  # type: ignore[arg-type]  # they are numbers
+            expire_days=0,
+            lobby_grace_seconds=5,
+            cache_megabytes=random.choice([64, 64, 0]),
+        )
+        self.processes = [Process(self, f"p{number}") for number in range(random.choice([1, 2, 2]))]
+        self.is_shared = len(self.processes) > 1 or random.random() < 0.3
         for process in self.processes:
             process.start()
-        self.games = [Match(self, bot) for bot in (None, "random", "novice")]
-        self._plan_kills()
+        self._plan()
+
+    @property
+    def now(self) -> float:
+        return self.simulation.now
 
     def is_hit(self, kind: str) -> bool:
-        if self.simulation.now >= self.faults_end or self.random.random() >= self._chances.get(kind, 0):
+        if self.now >= self.faults_end or self.random.random() >= self._chances.get(kind, 0):
             return False
         self.count(kind)
         return True
 
-    def count(self, kind: str) -> None:
+    def count(self, kind: str, seconds: float = 0) -> None:
+        """Count a fault whose effect lasts for so long."""
         self.faults[kind] += 1
-        self.last_fault = self.simulation.now
+        self.last_fault = max(self.last_fault, self.now + seconds)
 
-    def _plan_kills(self) -> None:
-        if "process killed" in self._chances:
-            for _ in range(self.random.randint(1, 3)):
-                process = self.random.choice(self.processes)
-                self.simulation.after(self.random.uniform(0, self.faults_end), process.kill)
+    def _plan(self) -> None:
+        plans = {
+            "process killed": self._kill,
+            "store away": self._take_away,
+            "listener cut": self._deafen,
+        }
+        for kind, happen in plans.items():
+            if kind in self._chances:
+                for _ in range(self.random.randint(1, 3)):
+                    self.simulation.after(self.random.uniform(0, self.faults_end), happen)
+
+    def _kill(self) -> None:
+        self.random.choice(self.processes).kill()
+
+    def _take_away(self) -> None:
+        seconds = self.random.choice([0.01, 0.5, self.random.uniform(0, 3)])
+        self.count("store away", seconds)
+        self.database.away_until = self.now + seconds
+
+    def _deafen(self) -> None:
+        process = self.random.choice(self.processes)
+        seconds = self.random.uniform(0, 1)
+        self.count("listener cut", seconds)
+        process.deaf_until = self.now + seconds
+        self.simulation.at(process.deaf_until, partial(self.database.pass_on, None, {process.name}))
+
+    def commit_was_broken(self) -> None:
+        """Have the standby get nothing more and take over soon, maybe."""
+        if self.is_shared and not self.database.is_alone and self.is_hit("store fails over"):
+            self.database.is_alone = True
+            self.simulation.after(self.random.uniform(0, 1), self._fail_over)
+
+    def _fail_over(self) -> None:
+        seconds = self.random.uniform(0, 1)
+        self.count("store fails over", seconds)
+        self.database.fail_over()
+        self.database.away_until = self.now + seconds
+        self.simulation.at(self.database.away_until, partial(self.database.pass_on, None, None))
 
     def delay(self) -> float:
         """Return how long something takes: very little, or nothing at all."""
-        return self.random.choice([0.0, 0.0, 0.0, 0.0005, 0.002, self.random.uniform(0, 0.05)])
+        drawn = self.random.random()
+        if drawn < 0.8:
+            return 0.0 if drawn < 0.5 else 0.0005 if drawn < 0.65 else 0.002
+        return (drawn - 0.8) / 4
 
     def any_process(self) -> Process | None:
         running = [process for process in self.processes if process.is_running]
         return self.random.choice(running) if running else None
 
-    def notify(self, writer: Process, names: set[str]) -> None:
-        """Notify the other processes of a change, after a random delay."""
+    def run(self, seconds: float, is_done: Callable[[], object] = lambda: False) -> None:
+        with self._watched():
+            self.simulation.run(self.now + seconds, is_done)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Limit the size of news, and take what is logged as an error as a problem."""
+        handler = Complaints(self.problems)
+        before = log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES
+        log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES = False, [handler], self.payload_bytes
+        try:
+            yield
+        finally:
+            log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES = before
+
+    def end(self) -> None:
         for process in self.processes:
-            if process is not writer:
-                if self.is_hit("notification lost"):
-                    self.simulation.after(2.0, partial(process.changed, None))  # like the store's polling
-                else:
-                    self.simulation.after(self.delay(), partial(process.changed, names))
-
-    def run(self) -> None:
-        self.simulation.run(self.faults_end + EVENT_SECONDS + MOVE_SECONDS + 5)
-        for process in self.processes:
-            self.problems += process.problems()
-        for game in self.games:
-            game.check()
+            process.check()
+            process.loop.kill()
+        self.problems += [f"unnoticed failure: {one}" for one in self.clients.failures]
+        self.clients.kill()
 
 
-async def _close() -> None:
-    """Do nothing: processes are killed, not closed."""
+class Complaints(logging.Handler):
+    """Collects what a server logs as an error."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self._problems = problems
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not record.getMessage().startswith("the store has lost"):  # compared with the truth elsewhere
+            self._problems.append(
+                f"logged: {record.getMessage()} {record.exc_info and record.exc_info[1]!r}"
+            )
+
+
+class SimulatedDatabase(Database):
+    """A database with a standby, which knows all states that its games have had."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(lambda: cluster.now)
+        self._cluster = cluster
+        self._durable: dict[str, Row] = {}
+        """What the standby has."""
+        self.away_until = 0.0
+        self.failovers = 0
+        self.is_alone = False
+        """True while the standby gets nothing: then no commit is answered."""
+        self.states: defaultdict[str, list[StoredGame | None]] = defaultdict(lambda: [None])
+        """All that a game has been, the present at the end."""
+        self.changed_at: dict[str, float] = {}
+        self.on_change: Callable[[StoredGame], None] = lambda _stored: None
+
+    def begin(self, game: str) -> int:
+        """Return the place of a game's present state.
+
+        A server that is alone need not know yet what it has not acknowledged.
+        """
+        places = [len(self.states[game]) - 1]
+        if not self._cluster.is_shared:
+            unsettled = self._cluster.processes[0].store.unsettled
+            places += [place for change, place in unsettled.items() if change.id == game]
+        return min(places)
+
+    def now(self, game: str) -> StoredGame | None:
+        return self.states[game][-1]
+
+    def note(self, stored: StoredGame) -> None:
+        self.states[stored.id].append(stored)
+        self.changed_at[stored.id] = self._cluster.now
+        self.on_change(stored)
+
+    def sync(self) -> None:
+        """Wait for the standby: whatever was committed until now is there."""
+        self._durable = dict(self.games)
+
+    def fail_over(self) -> None:
+        """Go on with the standby; tables without a log are empty there."""
+        self.failovers += 1
+        self.is_alone = False
+        before, self.games = self.games, dict(self._durable)
+        self.processes.clear()
+        self.present.clear()
+        for game, row in before.items():
+            if (now := self.games.get(game)) != row:
+                self.states[game].append(game_of(now) if now else None)
+                self.changed_at[game] = self._cluster.now
+
+    def pass_on(self, news: Sequence[News] | None, processes: set[str] | None) -> None:
+        """Call those who listen, of these processes or of all."""
+        for store, on_news in tuple(self.followers):
+            if processes is None or store.process.name in processes:  # type: ignore[attr-defined]  # ours
+                on_news(news)
+
+
+class SimulatedStore(MemoryStore):
+    """A process's store object, whose writer works in simulated time."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self._loop = process.loop
+        self._cluster = process.cluster
+        self._shared = process.cluster.database
+        super().__init__(self._shared, executor=self._execute)
+        self.is_shared = process.cluster.is_shared
+        self._free_at = self._settled_at = 0.0
+        self.unsettled: dict[Change, int] = {}
+        """What is recorded and not acknowledged, with the place of the state before."""
+
+    def _execute(self, work: Callable[[], object]) -> None:
+        cluster = self._cluster
+        at = max(self._free_at, cluster.now) + cluster.delay()
+        cluster.simulation.at(at, lambda: self._is_dead() or work())
+
+    def _is_dead(self) -> bool:
+        """Return whether nothing is committed any more; a server may finish for a dead client."""
+        return self._loop.is_killed and not (self.is_shared and self._cluster.random.random() < 0.5)
+
+    def delay_settling(self) -> None:
+        """Have the process learn later what was committed."""
+        settle = self.writer.on_settled
+
+        def later(batch: Sequence[Change]) -> None:
+            at = max(self._settled_at, self._free_at, self._cluster.now) + self._cluster.delay()
+            self._settled_at = at
+            self._cluster.simulation.at(at, partial(pass_on, batch))
+
+        def pass_on(batch: Sequence[Change]) -> None:
+            if not self._loop.is_killed:
+                settle(batch)
+                for change in batch:
+                    self.unsettled.pop(change, None)
+
+        self.writer.on_settled = later
+
+    def check_there(self) -> None:
+        if self._cluster.now < self._shared.away_until:
+            raise StoreUnavailable("the simulation says so")
+
+    def _commit(self, batch: Sequence[Change]) -> None:
+        cluster = self._cluster
+        if cluster.is_hit("commit hangs"):
+            seconds = cluster.random.uniform(0.1, 4)
+            cluster.count("commit hangs", seconds)
+            self._free_at = cluster.now + seconds
+        self.check_there()
+        if cluster.is_hit("commit fails, not written"):
+            raise StoreUnavailable("the simulation says so")
+        won = self._write(batch)
+        if self._shared.is_alone or cluster.is_hit("commit fails, written"):
+            cluster.commit_was_broken()
+            raise StoreUnavailable("the simulation says so")
+        self._shared.sync()
+        if won and not self._loop.is_killed:
+            self._announce([news_of(change) for change in won])
+
+    def _write(self, batch: Sequence[Change]) -> list[Change]:
+        won = super()._write(batch)
+        for change in won:
+            self.unsettled[change] = self._shared.begin(change.id)
+            self._shared.note(change.after)
+        return won
+
+    def confirm(self, game: str) -> StoredGame | None:
+        self.check_there()
+        if self._shared.is_alone or self._cluster.is_hit("commit fails, not written"):
+            raise StoreUnavailable("the simulation says so")
+        found = super().confirm(game)
+        self._shared.sync()
+        return found
+
+    def _announce(self, news: Sequence[News]) -> None:
+        cluster = self._cluster
+        for payload in encode_news(self.process.name, news):
+            assert len(payload) <= cluster.payload_bytes
+            for other in cluster.processes:
+                if other is self.process or cluster.is_hit("news lost"):
+                    continue
+                seconds = cluster.delay()
+                if cluster.is_hit("news late"):
+                    seconds = cluster.random.uniform(0, 1)
+                    cluster.count("news late", seconds)
+                cluster.simulation.after(seconds, partial(other.notify, payload))
 
 
 class Process:
     """A server process."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, name: str) -> None:
         self.cluster = cluster
+        self.name = name
         self.is_running = False
-        self.connections: dict[SimulatedConnection, None] = {}
-        self._failures: list[dict[str, Any]] = []
-        self._missed_turns = 0
+        self.deaf_until = 0.0
+        self.exchanges: dict[Exchange, None] = {}
+        self._lost = 0
 
     def start(self) -> None:
         cluster, random = self.cluster, Random(self.cluster.random.random())
         self.loop = SimulatedLoop(cluster.simulation)  # type: ignore[abstract]  # the rest is not used
-        self._changed: set[str] | None = set()
-        self._waiting: asyncio.Future[set[str] | None] | None = None
-        store = cluster.store
-        shared = int(len(cluster.processes) > 1)
+        self.store = SimulatedStore(self)
         world = World(
-            settings=Settings(**dict.fromkeys(LIMITS, 0), expire_days=0, shared=shared),  # type: ignore[arg-type]  # numbers
-            store=StoreView(store, partial(cluster.notify, self)),  # type: ignore[arg-type]  # it acts as one
-            reading=Threads(self, "read fails"),
-            writing=WritingThread(self),
-            thinking=Threads(self, "bot fails"),
-            changes=self._changes,
-            documents_cursor=store.documents_end(),
+            settings=cluster.settings,
+            store=self.store,
+            reading=Pool(self, 4, "read fails", "read is slow"),
+            attending=Pool(self, 1, "read fails"),
+            thinking=Pool(self, 2, "bot fails"),
             end=self._end,
-            close=_close,
-            clock=lambda: EPOCH_MS + int(cluster.simulation.now * 1000),
+            clock=lambda: EPOCH_MS + int(cluster.now * 1000),
             new_id=lambda: f"{random.getrandbits(128):032x}",
             random=random,
         )
         self.app: App = self.loop.start(lambda: App(world, {}))
-        self.server: Server = self.loop.start(lambda: Server(self.app, Connection, 0))
-        self.is_running = True
+        self.store.delay_settling()
+        self._keep, self.app.games._keep = self.app.games._keep, self._check_kept  # noqa: SLF001
+        self.application = Application(cluster.settings, {})
+        self.application._app = self.app  # noqa: SLF001 - it would open a store of its own
+        self.loop.create_task(self._open())
+
+    async def _open(self) -> None:
+        while not self.is_running:
+            try:
+                await self.app.start()
+                self.is_running = True
+            except NoughtsError:
+                await asyncio.sleep(0.5)
 
     def kill(self) -> None:
         if self.is_running:
-            self.cluster.count("process killed")
-            self._failures += self.loop.failures
-            self._missed_turns += self.app.bots.missed
+            self.check()
             self.is_running = False
+            for exchange in tuple(self.exchanges):
+                exchange.cut()
             self.loop.kill()
-            for connection in tuple(self.connections):
-                connection.cut()
-            self.cluster.simulation.after(self.cluster.random.uniform(0.1, 2), self.start)
+            followers = self.cluster.database.followers
+            followers[:] = [one for one in followers if one[0] is not self.store]
+            seconds = self.cluster.random.uniform(0.1, 2)
+            self.cluster.count("process killed", seconds)
+            self.cluster.vanished = self.cluster.now
+            self.cluster.simulation.after(seconds, self.start)
+
+    def request(
+        self, method: str, path: str, secret: str, body: object = None, **headers: str
+    ) -> Exchange:
+        pairs = {"content-type": "application/json", **headers}
+        if secret:
+            pairs["authorization"] = f"Bearer {secret}"
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": BASE + path,
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
+        }
+        return Exchange(self, scope, b"" if body is None else json.dumps(body).encode())
+
+    def notify(self, payload: str) -> None:
+        if self.cluster.now >= self.deaf_until:
+            _, news = decode_news(payload)
+            self.cluster.database.pass_on(news, {self.name})
+
+    def _check_kept(self, stored: StoredGame) -> None:
+        known = self.app.games.known(stored.id)
+        if known and known.revision >= stored.revision:
+            self.cluster.problems.append(
+                f"revision {stored.revision} replaced {known.revision} in memory"
+            )
+        self._keep(stored)
+
+    def check(self) -> None:
+        """Note the errors of callbacks and tasks, and false alarms."""
+        problems = self.cluster.problems
+        problems += [f"unnoticed failure: {one}" for one in self.loop.failures]
+        if self.app.games.lost and not self.cluster.database.failovers:
+            problems.append("a process says that the store has lost something")
 
     def _end(self, error: NoughtsError) -> None:
         self.cluster.problems.append(f"a process has given up: {error}")
-
-    def problems(self) -> list[str]:
-        """Return the errors of callbacks and tasks, and whether only a periodic check found a turn."""
-        missed = self._missed_turns + self.app.bots.missed * self.is_running
-        failures = [f"unnoticed failure: {one}" for one in self._failures + self.loop.failures]
-        return failures + ["a turn of a bot was missed"] * bool(missed)
-
-    def connect(self, client: Client) -> SimulatedConnection:
-        connection = SimulatedConnection(self, client)
-        self.connections[connection] = None
-        return connection
-
-    def changed(self, names: set[str] | None) -> None:
-        """Note a change by another process; None for an unknown one."""
-        if self._changed is None or names is None:
-            self._changed = None
-        else:
-            self._changed |= names
-        self._pass_on()
-
-    def _changes(self) -> asyncio.Future[set[str] | None]:
-        self._waiting = self.loop.create_future()
-        self._pass_on()
-        return self._waiting
-
-    def _pass_on(self) -> None:
-        if self._waiting and not self._waiting.done() and self._changed != set():
-            changed, self._changed = self._changed, set()
-            self._waiting.set_result(changed)
-
-
-class StoreView:
-    """One process's view of the shared store."""
-
-    def __init__(self, store: MemoryStore, on_write: Callable[[set[str]], None]) -> None:
-        self._store = store
-        self._on_write = on_write
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def record(self, items: Sequence[Any]) -> None:
-        self._store.record(items)
-        self._on_write({one.game if isinstance(one, Append) else one.document.name for one in items})
 
 
 def _fail() -> None:
     raise StoreUnavailable("the simulation says so")
 
 
-class Threads:
+class Pool:
     """Threads whose work takes simulated time."""
 
-    def __init__(self, process: Process, fault: str = "") -> None:
+    def __init__(self, process: Process, size: int, fault: str, slowness: str = "") -> None:
         self._process = process
         self._cluster = process.cluster
         self._fault = fault
+        self._slowness = slowness
+        self._free = size
+        self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
         """Run the work after a delay, unless the process is killed first."""
         done: asyncio.Future[Any] = self._process.loop.create_future()
-        self._soon(partial(self._do, work, done))
+        if not self._process.loop.is_killed:
+            self._waiting.append((done, work))
+            self._next()
         return done
 
-    def _do(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
-        self._finish(_fail if self._cluster.is_hit(self._fault) else work, done)
+    def _next(self) -> None:
+        if self._free and self._waiting:
+            self._free -= 1
+            self._soon(partial(self._do, *self._waiting.popleft()))
 
-    def _finish(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
+    def _do(self, done: asyncio.Future[Any], work: Callable[[], Any]) -> None:
+        outcome: tuple[object, BaseException | None]
         try:
-            settle = partial(done.set_result, work())
+            if self._fault == "read fails":
+                self._process.store.check_there()
+            if self._cluster.is_hit(self._fault):
+                _fail()
+            outcome = work(), None
         except Exception as failure:  # noqa: BLE001 - raised where the result is awaited
-            settle = partial(done.set_exception, failure)
-        self._soon(lambda: done.done() or settle())
+            outcome = None, failure
+        self._soon(partial(self._finish, done, self._cluster.database.failovers, *outcome))
+
+    def _finish(
+        self, done: asyncio.Future[Any], failovers: int, result: object, failure: BaseException | None
+    ) -> None:
+        self._free += 1
+        self._next()
+        if (
+            failovers != self._cluster.database.failovers
+        ):  # no server answers after another has taken over
+            failure = StoreUnavailable("the simulation says so")
+        resolve(done, result, failure)
 
     def _soon(self, action: Callable[[], object]) -> None:
-        loop = self._process.loop
+        cluster, loop, delay = self._cluster, self._process.loop, self._cluster.delay()
+        if self._slowness and cluster.is_hit(self._slowness):
+            delay = cluster.random.uniform(0, 2)
+            cluster.count(self._slowness, delay)
+        cluster.simulation.after(delay, lambda: loop.is_killed or action())
 
-        def act() -> None:
-            if not loop.is_killed:
-                action()
-
-        delay = self._cluster.delay()
-        if delay:
-            self._cluster.simulation.after(delay, act)
-        else:
-            act()
+    def close(self) -> None:
+        """Nothing needs to be closed."""
 
 
-class WritingThread(Threads):
-    """The thread that commits."""
+class Exchange:
+    """A request and its response, with a network between the client and a process."""
 
-    def _do(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
-        cluster = self._cluster
-        if cluster.is_hit("commit fails, not written"):
-            self._finish(_fail, done)
-        elif cluster.is_hit("commit fails, written"):
-            work()
-            self._finish(_fail, done)
-        elif cluster.is_hit("commit hangs"):
-            if cluster.random.random() < 0.5:
-                work()
-            cluster.simulation.after(cluster.random.uniform(0.5, 3), self._process.kill)
-        else:
-            self._finish(work, done)
-
-
-class SimulatedConnection(asyncio.Transport):
-    """A connection between a client and a process, with a network between them."""
-
-    def __init__(self, process: Process, client: Client) -> None:
-        super().__init__()
+    def __init__(self, process: Process, scope: dict[str, Any], body: bytes) -> None:
         self._process = process
-        self._loop = process.loop
-        self._cluster = process.cluster
-        self._client = client
+        self._cluster = cluster = process.cluster
         self._times = {"up": 0.0, "down": 0.0}
-        self._held: list[bytes] | None = None
-        """What the server does not read now."""
-        self.is_mute = self.is_stalled = self._is_closing = self._is_cut = False
-        self._server_side = Connection(process.server)
-        self._loop.start(lambda: self._server_side.connection_made(self))
-        faults = {"connection cut": self.cut, "connection mute": self._mute, "reader stalls": self._stall}
+        self._asked = deque[Message]()
+        self._read: asyncio.Future[None] | None = None
+        self._answered = deque[Message | None]()
+        self._awaited: asyncio.Future[None] | None = None
+        self._unread = deque[Message]()
+        self._drained: asyncio.Future[None] | None = None
+        self._capacity = cluster.random.choice([0, 500, 5000])
+        self.is_mute = self.is_stalled = self.is_cut = False
+        self._is_unacknowledged = self._is_complete = False
+        process.exchanges[self] = None
+        self._carry("up", partial(self._begin, scope))
+        place = cluster.random.choice([len(body), cluster.random.randrange(len(body) + 1)])
+        for part, has_more in ((body[:place], place < len(body)), (body[place:], False)):
+            if part or not has_more:
+                message = {"type": "http.request", "body": part, "more_body": has_more}
+                self._carry("up", partial(self._arrive, message))
+        is_stream = scope["path"].endswith("/events")
+        faults = {"connection cut": self.cut, "connection mute": self.mute}
+        if is_stream:
+            faults["reader stalls"] = self._stall
         for kind, happen in faults.items():
-            if self._cluster.is_hit(kind):
-                self._cluster.simulation.after(self._cluster.random.uniform(0, 5), happen)
+            if cluster.is_hit(kind):
+                cluster.simulation.after(cluster.random.uniform(0, 3 if is_stream else 0.1), happen)
 
-    def _mute(self) -> None:
-        if not self._is_cut:
-            self._cluster.count("connection mute")
-            self.is_mute = True
+    def _begin(self, scope: dict[str, Any]) -> None:
+        if not self.is_cut and not self.is_mute:
+            work = self._process.application(scope, self._receive, self._send)
+            self._process.loop.create_task(work).add_done_callback(self._end)
 
-    def _stall(self) -> None:
-        if not self._is_cut:
-            self._cluster.count("reader stalls")
-            self.is_stalled = True
-            self._in_loop(self._server_side.pause_writing)
+    def _end(self, _task: object) -> None:
+        if not self._is_complete:  # as a server does
+            self.cut()
 
-    def cut(self) -> None:
-        if not self._is_cut:
-            self._is_cut = True
-            self._process.connections.pop(self, None)
-            self._in_loop(partial(self._server_side.connection_lost, None))
-            self._cluster.simulation.after(self._cluster.delay(), partial(self._client.lost, self))
-
-    def _in_loop(self, action: Callable[[], object]) -> None:
-        if not self._loop.is_killed:
-            self._loop.call_soon(action)
+    def _arrive(self, message: Message) -> None:
+        if not self.is_cut and not self.is_mute:
+            self._asked.append(message)
+            _wake(self._read)
 
     def _carry(self, way: str, action: Callable[[], None]) -> None:
         """Have something arrive at the other end, in order."""
-        simulation = self._cluster.simulation
-        self._times[way] = max(self._times[way], simulation.now + self._cluster.delay())
-        simulation.at(self._times[way], action)
+        self._times[way] = max(self._times[way], self._cluster.now + self._cluster.delay())
+        self._cluster.simulation.at(self._times[way], action)
 
-    # The client's end
+    # What goes wrong.
 
-    def send(self, data: bytes) -> None:
-        """Send bytes to the server, in one piece or two."""
-        place = self._cluster.random.choice([len(data), self._cluster.random.randrange(len(data) + 1)])
-        for piece in (data[:place], data[place:]):
-            if piece:
-                self._carry("up", partial(self._arrive, piece))
+    def cut(self) -> None:
+        if not self.is_cut:
+            self.is_cut = True
+            self._process.exchanges.pop(self, None)
+            _wake(self._read)
+            _wake(self._drained)
+            if not self.is_mute:
+                self._carry("down", partial(self._take, None))
 
-    def _arrive(self, piece: bytes) -> None:
-        if self._is_cut or self.is_mute:
+    def mute(self) -> None:
+        """Let the network vanish: nobody gets anything any more."""
+        if not self.is_cut and not self.is_mute:
+            self._cluster.count("connection mute")
+            self._cluster.vanished = self._cluster.now
+            self.is_mute = True
+
+    def _stall(self) -> None:
+        """Let the client not read for a while."""
+        if not self.is_cut:
+            seconds = self._cluster.random.choice([0.5, 5, 19])
+            self._cluster.count("reader stalls", seconds)
+            self.is_stalled = True
+            self._cluster.simulation.after(seconds, self._go_on)
+
+    def _go_on(self) -> None:
+        self.is_stalled = False
+        while self._unread:
+            self._take(self._unread.popleft())
+        _wake(self._drained)
+
+    # The server's end.
+
+    async def _receive(self) -> Message:
+        while not self._asked:
+            if self.is_cut:
+                return {"type": "http.disconnect"}
+            self._read = asyncio.get_running_loop().create_future()
+            await self._read
+        return self._asked.popleft()
+
+    async def _send(self, message: Message) -> None:
+        if self.is_cut:
             return
-        if self._held is not None:
-            self._held.append(piece)
-        else:
-            self._in_loop(partial(self._server_side.data_received, piece))
+        if self.is_mute:
+            if not self._is_unacknowledged:
+                self._is_unacknowledged = True
+                self._cluster.simulation.after(UNACKNOWLEDGED_SECONDS, self.cut)
+            return
+        self._carry("down", partial(self._deliver, message))
+        self._is_complete = message["type"] == "http.response.body" and not message.get("more_body")
+        if seconds := self._cluster.delay():
+            await asyncio.sleep(seconds)
+        while self.is_stalled and self._is_full() and not self.is_cut:
+            self._drained = asyncio.get_running_loop().create_future()
+            await self._drained
 
-    # The server's end
+    def _is_full(self) -> bool:
+        return sum(len(message.get("body", b"")) for message in self._unread) > self._capacity
 
-    def write(self, data: bytes) -> None:  # type: ignore[override]  # it is given bytes
-        if not (self._is_cut or self.is_stalled):
-            self._carry("down", partial(self._deliver, data))
+    def _deliver(self, message: Message) -> None:
+        if self.is_stalled:
+            self._unread.append(message)
+        elif not self.is_cut and not self.is_mute:
+            self._take(message)
 
-    def _deliver(self, data: bytes) -> None:
-        if not (self._is_cut or self.is_mute or self.is_stalled):
-            self._client.received(self, data)
+    # The client's end.
+
+    def _take(self, message: Message | None) -> None:
+        if message is None and self.is_stalled:
+            self._unread.append(None)  # type: ignore[arg-type]  # read when the client goes on
+            return
+        self._answered.append(message)
+        _wake(self._awaited)
+
+    async def next(self) -> Message:
+        """Return the next message; raise `ConnectionError` if the connection was lost."""
+        while not self._answered:
+            self._awaited = asyncio.get_running_loop().create_future()
+            await self._awaited
+        message = self._answered.popleft()
+        if message is None:
+            raise ConnectionError
+        return message
 
     def close(self) -> None:
-        if not self._is_closing:
-            self._is_closing = True
-            self._carry("down", self.cut)
-
-    abort = close
-
-    def is_closing(self) -> bool:
-        return self._is_closing or self._is_cut
-
-    def pause_reading(self) -> None:
-        self._held = self._held or []
-
-    def resume_reading(self) -> None:
-        held, self._held = self._held or [], None
-        for piece in held:
-            self._arrive(piece)
-
-    def get_extra_info(self, name: str, default: object = None) -> Any:
-        return ("127.0.0.1", 1) if name == "peername" else default
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+        """Leave; the server notices, if there is a network."""
+        if not self.is_mute:
+            self._carry("up", self.cut)
 
 
-class Client:
-    """The client's end of connections; it parses responses."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.simulation = cluster.simulation
-        self.connection: SimulatedConnection | None = None
-        self._parser: httptools.HttpResponseParser | None = None
-
-    def open(self) -> bool:
-        """Connect to any process; return False if there is none."""
-        process = self.cluster.any_process()
-        if process is None:
-            return False
-        self._parser = httptools.HttpResponseParser(self)
-        self.connection = process.connect(self)
-        return True
-
-    def received(self, connection: SimulatedConnection, data: bytes) -> None:
-        if connection is self.connection and self._parser:
-            self._parser.feed_data(data)
-
-    def lost(self, connection: SimulatedConnection) -> None:
-        if connection is self.connection:
-            self.connection = None
-            self.on_lost()
-
-    def on_lost(self) -> None:
-        """Handle a lost connection."""
-
-    def on_body(self, body: bytes) -> None:
-        """Handle a part of a body."""
+def _wake(future: asyncio.Future[None] | None) -> None:
+    if future and not future.done():
+        future.set_result(None)
 
 
-class Caller(Client):
-    """Sends one request after another, each until it is answered."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        super().__init__(cluster)
-        self._request = b""
-        self._body = b""
-        self._number = 0
-        self._on_answer: Callable[[int, Any], None] = lambda _status, _body: None
-        self.is_busy = False
-        self.since = 0.0
-
-    def post(self, path: str, body: object, secret: str, on_answer: Callable[[int, Any], None]) -> None:
-        """Repeat a request until its outcome is known."""
-        content = json.dumps(body).encode()
-        self._request = (
-            f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            f"Authorization: Bearer {secret}\r\nContent-Length: {len(content)}\r\n\r\n"
-        ).encode() + content
-        self._on_answer = on_answer
-        self.is_busy = True
-        self.since = self.simulation.now
-        self._try()
-
-    def _try(self) -> None:
-        self._number += 1
-        self._body = b""
-        number = self._number
-        if self.connection is None and not self.open():
-            self.simulation.after(RETRY_SECONDS, partial(self._again, number))
-            return
-        assert self.connection
-        self.connection.send(self._request)
-        self.simulation.after(RESPONSE_TIMEOUT_SECONDS, partial(self._again, number))
-
-    def _again(self, number: int) -> None:
-        if self.is_busy and number == self._number:
-            self.connection = None
-            self._try()
-
-    def on_lost(self) -> None:
-        if self.is_busy:
-            self.simulation.after(RETRY_SECONDS, partial(self._again, self._number))
-
-    def on_body(self, body: bytes) -> None:
-        self._body += body
-
-    def on_message_complete(self) -> None:
-        """Handle the answer, or retry if the server failed."""
-        assert self._parser
-        status = self._parser.get_status_code()
-        if status >= 500:
-            if status == 500:
-                self.cluster.problems.append("a request was answered with 500")
-            self.simulation.after(RETRY_SECONDS, partial(self._again, self._number))
-            return
-        waited = self.simulation.now - max(self.since, self.cluster.faults_end)
-        if waited > MOVE_SECONDS:
-            self.cluster.problems.append(f"an answer took {waited:.1f} s")
-        self.is_busy = False
-        self._number += 1
-        self._on_answer(status, json.loads(self._body))
+def visible(stored: StoredGame) -> Any:
+    """Return what everybody may know of a game's room, apart from who is connected."""
+    return without_presence(json.loads(encode(visible_room(stored, Present()))))
 
 
-class Subscriber(Client):
-    """Follows a game; reconnects when the stream ends or falls silent."""
-
-    def __init__(self, match: Match, secret: str | None, on_event: Callable[[], None]) -> None:
-        super().__init__(match.cluster)
-        self._match = match
-        self._secret = secret
-        self._on_event = on_event
-        self.lines: list[str] = []
-        """The events that have come."""
-        self.game: Game | None = None
-        self._buffer = b""
-        self._heard = 0.0
-        self._number = 0
-        self.connect()
-
-    def connect(self) -> None:
-        self._number += 1
-        self._buffer = b""
-        if not self.open():
-            self.simulation.after(RECONNECT_SECONDS, self.connect)
-            return
-        assert self.connection
-        secret = f"Authorization: Bearer {self._secret}\r\n" if self._secret else ""
-        self.connection.send(
-            f"GET /api/v1/games/{self._match.id}/events HTTP/1.1\r\nHost: x\r\n{secret}"
-            f"Last-Event-ID: {len(self.lines)}\r\n\r\n".encode()
-        )
-        self._heard = self.simulation.now
-        self._watch(self._number)
-
-    def _watch(self, number: int) -> None:
-        if number != self._number:
-            return
-        silence = self.simulation.now - self._heard
-        if silence < SILENCE_SECONDS:
-            self.simulation.after(SILENCE_SECONDS - silence + 0.001, partial(self._watch, number))
-            return
-        if self.connection and not self.connection.is_mute and not self.connection.is_stalled:
-            self.cluster.problems.append("a stream was silent without a fault")
-        self.connection = None
-        self.connect()
-
-    def on_lost(self) -> None:
-        self._number += 1
-        self.simulation.after(RECONNECT_SECONDS, self._reconnect)
-
-    def _reconnect(self) -> None:
-        if self.connection is None:
-            self.connect()
-
-    def on_message_complete(self) -> None:
-        """Handle the end or the refusal of the stream."""
-        self.connection = None
-        self.on_lost()
-
-    def on_body(self, body: bytes) -> None:
-        assert self._parser
-        if self._parser.get_status_code() != 200:
-            if self._parser.get_status_code() != 503:
-                self.cluster.problems.append(f"a stream was refused: {body!r}")
-            return
-        self._buffer += body
-        *messages, self._buffer = self._buffer.split(b"\n\n")
-        for message in messages:
-            fields = dict(line.split(": ", 1) for line in message.decode().split("\n") if line[0] != ":")
-            if fields.keys() - {"retry"}:
-                self._heard = self.simulation.now
-            if "id" in fields:
-                self._take(int(fields["id"]), fields["data"])
-
-    def _take(self, version: int, data: str) -> None:
-        if version != len(self.lines) + 1:
-            self.cluster.problems.append(f"event {version} came after event {len(self.lines)}")
-            return
-        self.lines.append(data)
-        self.game = evolve(self.game, loads(data))
-        self._on_event()
-
-
-class Match:
-    """A game of two clients, or of one and a bot, with a spectator."""
-
-    def __init__(self, cluster: Cluster, bot: str | None) -> None:
-        self.cluster = cluster
-        self.bot = bot
-        self.id = ""
-        self.players: list[Player] = []
-        self.subscribers: list[Subscriber] = []
-        self._caller = Caller(cluster)
-        opponent = {"opponent": "bot", "bot": bot} if bot else {"opponent": "friend"}
-        body = {**opponent, "key": self.new_key(), "secret": True}
-        self._caller.post("/games", body, "", self._created)
-
-    def new_key(self) -> str:
-        return f"{self.cluster.random.getrandbits(100):025x}"
-
-    def _created(self, status: int, seat: Any) -> None:
-        assert status == 201, seat
-        self.id = seat["id"]
-        self._seat("X", seat["secrets"]["X"])
-        self.subscribers.append(Subscriber(self, None, lambda: None))
-        if not self.bot:
-            body = {"invite": seat["invite"], "key": self.new_key(), "secret": True}
-            self._caller.post(f"/games/{self.id}/join", body, "", self._joined)
-
-    def _joined(self, status: int, seat: Any) -> None:
-        assert status == 200, seat
-        self._seat("O", seat["secrets"]["O"])
-
-    def _seat(self, mark: str, secret: str) -> None:
-        player = Player(self, mark, secret)
-        self.players.append(player)
-        self.subscribers.append(player.subscriber)
-
-    def check(self) -> None:
-        """Compare what all clients have seen with the record."""
-        problems = self.cluster.problems
-        if not self.id or len(self.players) < 2 - bool(self.bot):
-            problems.append("a game was never created or joined")
-            return
-        records = self.cluster.store.read(self.id)
-        lines = [line for record in records for line in record.text.split("\n")]
-        for subscriber in self.subscribers:
-            if subscriber.lines != lines:
-                problems.append(f"a subscriber has {len(subscriber.lines)} of {len(lines)} events")
-        found = Counter(record.key for record in records)
-        versions = {record.key: record.next_version for record in records}
-        for player in self.players:
-            for key, version in player.acknowledged.items():
-                if found[key] != 1 or versions[key] != version:
-                    problems.append(f"a move was acknowledged once and recorded {found[key]} times")
-            if any(found[key] for key in player.refused):
-                problems.append("a move was refused and recorded")
-        game = self.players[0].subscriber.game
-        if game is None or not game.is_over:
-            problems.append(f"a game has not come to its end: {game}")
-
-
-class Player:
-    """Moves on its turn, and sometimes out of turn."""
-
-    def __init__(self, match: Match, mark: str, secret: str) -> None:
-        self._match = match
-        self._mark = mark
-        self._secret = secret
-        self._random = match.cluster.random
-        self._caller = Caller(match.cluster)
-        self.acknowledged: dict[str, int] = {}
-        self.refused: set[str] = set()
-        self._is_eager = self._random.random() < 0.5
-        """True for a program that moves at once, even before its opponent has."""
-        self.subscriber = Subscriber(match, secret, self._think)
-        self._look()
-
-    def _think(self) -> None:
-        delay = 0.0 if self._is_eager else self._random.uniform(0, 0.3)
-        self._match.cluster.simulation.after(delay, self._act)
-
-    def _look(self) -> None:
-        """Look at the board every second, like a client whose move was refused."""
-        self._act()
-        self._match.cluster.simulation.after(1.0, self._look)
-
-    def _act(self) -> None:
-        game = self.subscriber.game
-        if game is None or self._caller.is_busy or game.is_over or not game.is_ready:
-            return
-        version = len(self.subscriber.lines)
-        if game.board.turn.value != self._mark:
-            if not self._is_eager:
-                return
-            version += 3  # what the opponent's move will make it
-        cells = game.board.free_cells if self._random.random() < 0.9 else range(9)
-        key = self._match.new_key()
-        body = {"cell": self._random.choice([*cells]), "version": version, "key": key}
-        self._caller.post(
-            f"/games/{self._match.id}/moves", body, self._secret, partial(self._answered, key)
-        )
-
-    def _answered(self, key: str, status: int, answer: Any) -> None:
-        if status == 200:
-            self.acknowledged[key] = answer["version"]
-        else:
-            self.refused.add(key)
-            if status != 409:
-                self._match.cluster.problems.append(f"a move was answered with {status}: {answer}")
-            if self._is_eager:
-                self._act()
+def without_presence(room: Any) -> Any:
+    seats = {mark: {**seat, "present": None} for mark, seat in room["seats"].items()}
+    return {**room, "seats": seats, "watching": None}

@@ -1,21 +1,18 @@
-"""Readers of streams that reconnect by themselves, as a browser does; and crowds of readers.
-
-The bytes are parsed by hand: an incomplete message does not count.
-"""
+"""Readers of streams that reconnect by themselves, as a browser does; and crowds of readers."""
 
 from __future__ import annotations
 
-import json
 import selectors
 import socket
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, suppress
+from http.client import HTTPConnection, HTTPResponse
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from support.deadlines import DEADLINE_SECONDS
-from support.web.serving import BASE
+from support.web.serving import BASE, CUT, Message, read_messages
 
 Address: TypeAlias = tuple[str, int]
 """A host and a port."""
@@ -37,65 +34,6 @@ class ReceivedEvent(NamedTuple):
     data: Any
 
 
-class Refusal(Exception):
-    """An answer that is not a stream."""
-
-
-class EventStreamParser:
-    r"""Parses the chunked bytes of a stream into messages, however they are cut.
-
-    >>> parser = EventStreamParser()
-    >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nc\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
-    ...     for message in parser.feed(bytes([byte])):
-    ...         print(message)
-    {'id': '1', 'data': '7'}
-    """
-
-    def __init__(self) -> None:
-        self._raw = b""
-        self._text = b""
-        self._is_begun = False
-
-    def feed(self, data: bytes) -> list[dict[str, str]]:
-        """Parse more bytes; return the messages that they complete."""
-        self._raw += data
-        if not self._is_begun and not self._begin():
-            return []
-        while self._take_chunk():
-            pass
-        *whole, self._text = self._text.split(b"\n\n")
-        return [_fields(message.decode()) for message in whole]
-
-    @property
-    def is_torn(self) -> bool:
-        """Whether the last message is incomplete."""
-        return self._is_begun and bool(self._raw or self._text)
-
-    def _begin(self) -> bool:
-        head, there, rest = self._raw.partition(b"\r\n\r\n")
-        if not there:
-            return False
-        if not head.startswith(b"HTTP/1.1 200 "):
-            raise Refusal(self._raw.decode(errors="replace"))
-        self._raw, self._is_begun = rest, True
-        return True
-
-    def _take_chunk(self) -> bool:
-        line, there, rest = self._raw.partition(b"\r\n")
-        size = int(line, 16) if there else 0
-        if not size or len(rest) < size + 2:
-            return False
-        assert rest[size : size + 2] == b"\r\n"
-        self._text += rest[:size]
-        self._raw = rest[size + 2 :]
-        return True
-
-
-def _fields(message: str) -> dict[str, str]:
-    lines = [line.partition(": ") for line in message.split("\n") if not line.startswith(":")]
-    return {name: value for name, _, value in lines}
-
-
 class Reader(AbstractContextManager["Reader"]):
     """Follows a game over any number of connections until it is stopped, and keeps all messages."""
 
@@ -112,6 +50,7 @@ class Reader(AbstractContextManager["Reader"]):
         self.game = game
         self.events: list[ReceivedEvent] = []
         self.room: Any = None
+        self.position: Any = None
         self.wrong: Counter[str] = Counter()
         """How many events were missed, and how many repeated."""
         self.connections = 0
@@ -165,45 +104,51 @@ class Reader(AbstractContextManager["Reader"]):
 
     def _follow(self) -> bool:
         """Follow the game until the connection breaks; return whether anything came."""
-        has_received = False
-        parser = EventStreamParser()
-        try:
-            with socket.create_connection(self._address, DEADLINE_SECONDS) as connection:
+        connection = HTTPConnection(*self._address, timeout=DEADLINE_SECONDS)
+        before = len(self.events)
+        self._last_line = b"\n"
+        with closing(connection):
+            try:
+                connection.connect()
                 with self._lock:
-                    self._socket = connection
-                try:
-                    connection.sendall(self._request())
-                    while not self._stopped.is_set() and (data := connection.recv(65536)):
-                        self.connections += not has_received
-                        has_received = True
-                        self._take(parser.feed(data))
-                finally:
-                    with self._lock:
-                        self._socket = None
-        except OSError:
-            pass  # the next connection resumes
-        except Refusal as refusal:
-            if "HTTP/1.1 503 " not in str(refusal):
-                raise
-        self.torn += parser.is_torn and not self._stopped.is_set()
-        return has_received
+                    self._socket = connection.sock
+                path, headers = self._request()
+                connection.request("GET", path, headers=headers)
+                response = connection.getresponse()
+                assert response.status in (200, 503), (response.status, response.read())
+                if response.status == 200:
+                    self.connections += 1
+                    for message in read_messages(self._lines(response)):
+                        self._take(message)
+            except CUT:
+                pass  # the next connection resumes
+            finally:
+                with self._lock:
+                    self._socket = None
+        self.torn += self._last_line != b"\n" and not self._stopped.is_set()
+        return len(self.events) > before
 
-    def _request(self) -> bytes:
+    def _lines(self, response: HTTPResponse) -> Iterator[bytes]:
+        while not self._stopped.is_set() and (line := response.readline()):
+            self._last_line = line
+            yield line
+
+    def _request(self) -> tuple[str, dict[str, str]]:
         query = f"?after={self.version}" if self._by_query else ""
-        lines = [f"GET {BASE}/games/{self.game}/events{query} HTTP/1.1", "Host: noughts"]
-        if self._secret:
-            lines.append(f"Authorization: Bearer {self._secret}")
+        headers = {"Authorization": f"Bearer {self._secret}"} if self._secret else {}
         if self.events and not self._by_query:
-            lines.append(f"Last-Event-ID: {self.version}")
-        return "\r\n".join([*lines, "", ""]).encode()
+            headers["Last-Event-ID"] = str(self.version)
+        return f"{BASE}/games/{self.game}/events{query}", headers
 
-    def _take(self, messages: list[dict[str, str]]) -> None:
+    def _take(self, message: Message) -> None:
         with self._news:
-            for message in messages:
-                if message.get("event") == "room":
-                    self.room = json.loads(message["data"])
-                elif "id" in message:
-                    self._note(ReceivedEvent(int(message["id"]), json.loads(message["data"])))
+            if message.event == "room":
+                self.room = message.data
+            elif message.event == "position":
+                self.position = message.data
+                assert self.position["version"] == self.version
+            elif message.id:
+                self._note(ReceivedEvent(int(message.id), message.data))
             self._news.notify_all()
 
     def _note(self, event: ReceivedEvent) -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentTypeError, Namespace
-from contextlib import suppress
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.recorder import open_saved, store_url
+from noughts.cli.recorder import store_url
 from noughts.core.errors import quoted
-from noughts.store.errors import StoreMissing
+from noughts.store.urls import SERVED
 from noughts.web.serve import serve
+from noughts.web.settings import GONE
 
 HELP = shared.CommandHelp(
-    "Serve the web game to browsers and programs until Ctrl-C.",
+    "Serve the web game to browsers and programs until Ctrl-C. Put a proxy before an open port.",
     {
         "noughts serve": "for this machine: open http://127.0.0.1:8000",
-        "noughts serve --host 0.0.0.0 --port 80 --workers 4": "for everybody, with four processes",
+        "noughts serve --host 0.0.0.0 --port 8080": "for everybody who can reach this machine",
     },
     {
         "NOUGHTS_HOST": "the default of --host",
         "NOUGHTS_PORT": "the default of --port",
-        "NOUGHTS_WORKERS": "the default of --workers",
         "NOUGHTS_BOTS": "bots to offer, NAME=FILE separated by commas; docs/serving.md has all settings",
     },
 )
@@ -42,27 +41,19 @@ def add_options(parser: shared.Parser) -> None:
         help="the port; 0 for any that is free (default: 8000)",
     )
     parser.add_argument(
-        "--workers",
-        type=shared.count,
-        default=environment("NOUGHTS_WORKERS") or "1",
-        metavar="N",
-        help="number of processes (default: 1)",
-    )
-    parser.add_argument(
         "--bot",
         action="append",
         default=[],
         metavar="NAME=FILE",
         help="offer a saved policy as a bot of that name; can be repeated",
     )
-    shared.add_store(parser)
+    shared.add_store(parser, SERVED)
+    parser.gone["--workers"] = GONE["WORKERS"]
 
 
 def run(options: Namespace, console: Console) -> None:
-    with suppress(StoreMissing):
-        open_saved(options.store).close()  # sets an old store aside
-    url = store_url(options.store, os.environ)
-    serve(options.host, options.port, url, options.bot, options.workers, console.out)
+    url = store_url(options.store, os.environ, SERVED)
+    serve(options.host, options.port, url, options.bot, console.out, console.err)
 
 
 def _port(text: str) -> int:

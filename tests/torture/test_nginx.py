@@ -1,0 +1,328 @@
+"""The project's file for nginx, in a real nginx before two servers on one PostgreSQL.
+
+Only `make torture` runs this (`conftest.py`): it installs nginx.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from http.client import HTTPSConnection
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from support.at_once import in_threads
+from support.deadlines import DEADLINE_SECONDS
+from support.figures import Property, tally
+from support.postgres_server import Server as Postgres
+from support.web import stream_reader
+from support.web.inspection import figure, quiet_port, recorded
+from support.web.matches import WON_BY_X, check_events, two_players
+from support.web.persistent_players import RECOVERY_SECONDS, Player, Players
+from support.web.serving import Answer, Client, Server, wait_until
+from support.web.serving_docs import EXAMPLES
+
+pytestmark = pytest.mark.torture
+
+NAME = "noughts.example"
+TABLES = 4
+RESTARTS = 20
+SLOW_HEADS = 150
+MOST_STREAMS = 300
+"""Of one address, in the file."""
+FLOOD = 3_000
+
+FIGURE = (
+    "{restarts} restarts of servers behind nginx in play: {commands:,} commands, {lost} lost; "
+    "{lines:,} streams resumed, {missed} events missed, {repeated} repeated; {faults} answers with 5xx"
+)
+
+MAIN = """
+daemon off; worker_processes 2; worker_rlimit_nofile 8192; pid {folder}/pid; error_log {folder}/errors;
+{user}
+events {{ worker_connections 4096; }}
+http {{
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    include {folder}/noughts.conf;
+}}
+"""
+
+
+class Nginx(Server):
+    """The file, changed in nothing but paths and ports, and without the # before its second server."""
+
+    def __init__(self, folder: Path, servers: list[Server]) -> None:
+        self.folder, self.servers, self.check = folder, servers, None
+        self.store = servers[0].store
+        self.host, self.port, self.plain_port = "127.0.0.1", quiet_port(), quiet_port()
+        certificate, key = folder / "certificate.pem", folder / "key.pem"
+        command = f"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={NAME}"
+        names = f"subjectAltName=DNS:{NAME},IP:127.0.0.1"
+        subprocess.run(
+            [*command.split(), "-addext", names, "-keyout", key, "-out", certificate],
+            check=True,
+            capture_output=True,
+        )
+        self.context = ssl.create_default_context(cafile=certificate)
+        text = (EXAMPLES / "nginx.conf").read_text()
+        for old, new in {
+            "listen 80;": f"listen 127.0.0.1:{self.plain_port};",
+            "listen [::]:80;": f"listen 127.0.0.2:{self.plain_port};",
+            "listen 443 ": f"listen 127.0.0.1:{self.port} ",
+            "listen [::]:443 ": f"listen 127.0.0.2:{self.port} ",
+            "/etc/ssl/noughts/fullchain.pem": str(certificate),
+            "/etc/ssl/noughts/privkey.pem": str(key),
+            "# server 127.0.0.1:8001 ": f"server 127.0.0.1:{servers[1].port} ",
+            "server 127.0.0.1:8000 ": f"server 127.0.0.1:{servers[0].port} ",
+        }.items():
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (folder / "noughts.conf").write_text(text)
+        user = "user root;" if os.geteuid() == 0 else ""
+        (folder / "nginx.conf").write_text(MAIN.format(folder=folder, user=user))
+        self._process = subprocess.Popen(["nginx", "-p", folder, "-c", folder / "nginx.conf"])  # noqa: S607 - the system's
+        wait_until(self._answers)
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(DEADLINE_SECONDS)
+
+    def connection(self, source: tuple[str, int] | None = None) -> HTTPSConnection:
+        return HTTPSConnection(
+            self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source, context=self.context
+        )
+
+    def socket(self, source: str = "127.0.0.1") -> socket.socket:
+        plain = socket.create_connection((self.host, self.port), DEADLINE_SECONDS, (source, 0))
+        return self.context.wrap_socket(plain, server_hostname=NAME)
+
+    def exchange(self, request: bytes, source: str = "127.0.0.1") -> int:
+        """Send bytes, and return the status of the answer; 0 if the connection is closed before that."""
+        with self.socket(source) as connection, suppress(OSError):
+            with suppress(OSError):  # it may be refused before all is sent
+                connection.sendall(request)
+            return status_of(connection)
+        return 0
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, (self.folder / "errors").read_text()
+        try:
+            with self.client() as client:
+                return client.get("/ready").status == 200
+        except OSError:
+            return False
+
+
+def status_of(connection: socket.socket) -> int:
+    found = re.match(rb"HTTP/1\.1 (\d{3}) ", connection.recv(65536))
+    return int(found[1]) if found else 0
+
+
+def server(store: str, port: int, **settings: str) -> Server:
+    url = f"https://{NAME}"
+    return Server(store, "--port", str(port), NOUGHTS_PROXY="127.0.0.1", NOUGHTS_ORIGIN=url, **settings)
+
+
+@pytest.fixture
+def start(postgres: Postgres, tmp_path: Path) -> Iterator[Callable[..., Nginx]]:
+    """Return how to start two servers with some settings, and nginx before them."""
+    with ExitStack() as stack:
+
+        def start(**settings: str) -> Nginx:
+            store = postgres.place()
+            servers = [stack.enter_context(server(store, quiet_port(), **settings)) for _ in range(2)]
+            nginx = Nginx(tmp_path, servers)
+            stack.enter_context(nginx)
+            return nginx
+
+        yield start
+
+
+def test_a_game_is_played_through_nginx(start: Callable[..., Nginx]) -> None:
+    """Streams come as they are sent; the metrics are hidden, and plain HTTP is sent on to TLS."""
+    nginx = start()
+    with two_players(nginx) as match, match.X.follow() as ann, match.watcher.follow(match.game) as eve:
+        for cell in WON_BY_X:
+            version = match.play(cell).json["version"]
+            for stream in (ann, eve):
+                stream.wait_version(version)
+        for stream in (ann, eve):
+            check_events(stream, match.now["events"])
+        created = match.watcher.post("/games", {"opponent": "self"}, origin=f"https://{NAME}")
+        assert created.status == 201
+        assert "Secure" in created.headers["set-cookie"]
+        refused = match.watcher.post("/games", {"opponent": "self"}, origin="https://evil.example")
+        assert refused.status == 403
+        assert match.watcher.get("//metrics").status == 404
+        assert "max-age" in match.watcher.get("//").headers["strict-transport-security"]
+    with socket.create_connection((nginx.host, nginx.plain_port), DEADLINE_SECONDS) as plain:
+        plain.sendall(b"GET /game/x HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert plain.recv(65536).startswith(b"HTTP/1.1 301 ")
+
+
+def test_a_rolling_restart_loses_no_move_and_no_event(
+    start: Callable[..., Nginx], monkeypatch: pytest.MonkeyPatch, record_property: Property
+) -> None:
+    """One server after the other, again and again, while people play; nobody gets a 5xx."""
+    nginx, players, chance = start(), Players(), Random(5)
+
+    def connect(_host: str, _port: int, timeout: float) -> HTTPSConnection:  # noqa: ARG001 - as it is called
+        return nginx.connection((f"127.0.0.{chance.randrange(100, 250)}", 0))
+
+    monkeypatch.setattr(stream_reader, "HTTPConnection", connect)
+    with tally(record_property, FIGURE) as numbers, ExitStack() as stack:
+        stack.callback(players.has_failed.set)  # stops all players, even on failure
+
+        def check(_method: str, _path: str, answer: Answer) -> None:
+            players.count(faults=answer.status >= 500)
+
+        nginx.check = check
+        place, seats = (nginx.host, nginx.port), []
+        with nginx.client() as client:
+            for _ in range(TABLES):
+                first = client.create("friend", name="Ann")
+                seats += [first, client.join(first["id"], first["invite"], name="Bob")]
+        threads = [  # each from its own address: they play faster than the file allows anybody to
+            Player(players, place, nginx.client(source=f"127.0.0.{number}"), seat, Random(number))
+            for number, seat in enumerate(seats, 10)
+        ]
+        for thread in threads:
+            thread.start()
+        for number in range(RESTARTS):
+            players.wait_for(len(players.acknowledged) + chance.randrange(1, 30))
+            old = nginx.servers[number % 2]
+            old.stop_cleanly()
+            nginx.servers[number % 2] = stack.enter_context(server(nginx.store, old.port))
+            numbers["restarts"] += 1
+        players.is_enough.set()
+        for thread in threads:
+            thread.join(RECOVERY_SECONDS)
+        players.check()
+        assert not any(thread.is_alive() for thread in threads), "a player hangs"
+
+        games = recorded(nginx.store)
+        numbers.update(players.numbers, commands=len(players.acknowledged))
+        for command in players.acknowledged:
+            events = [event.data for event in games[command.game]]
+            there = events[command.version - len(command.events) : command.version]
+            numbers["lost"] += there != command.events
+        for reader in players.readers:
+            numbers.update(reader.wrong)
+            assert reader.events == games[reader.game]
+        assert numbers["lost"] == numbers["missed"] == numbers["repeated"] == numbers["faults"] == 0
+        assert players.numbers["again"] == 0, "a command was not answered"
+
+
+@pytest.mark.waits
+def test_slow_heads_are_closed_and_disturb_nobody(start: Callable[..., Nginx]) -> None:
+    """Connections without a handshake, too."""
+    nginx = start()
+    with ExitStack() as stack, two_players(nginx) as match, match.O.follow() as bob:
+        slow = [stack.enter_context(nginx.socket()) for _ in range(SLOW_HEADS)]
+        place = nginx.host, nginx.port
+        slow += [stack.enter_context(socket.create_connection(place, DEADLINE_SECONDS)) for _ in slow]
+        for connection in slow[:SLOW_HEADS]:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")
+        match.play(*WON_BY_X)
+        check_events(bob, match.now["events"])
+        for connection in slow:
+            with suppress(ConnectionError):  # `reset_timedout_connection`
+                assert connection.recv(65536) == b""
+        assert not bob.is_over
+
+
+def test_floods_are_refused_and_disturb_nobody_else(start: Callable[..., Nginx]) -> None:
+    """Of streams, and of requests: each address has a share."""
+    nginx = start()
+    with nginx.client(source="127.0.0.9") as other, ExitStack() as stack:
+        game = other.create("self")["id"]
+        follow = f"GET /api/v1/games/{game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        found = Counter[int]()
+        for _ in range(MOST_STREAMS + 20):
+            connection = stack.enter_context(nginx.socket())
+            connection.sendall(follow)
+            found[status_of(connection)] += 1
+        assert found == {200: MOST_STREAMS - found[429] + 20, 429: found[429]}
+        assert found[429] >= 20
+        with nginx.client(source="127.0.0.8") as free, free.follow(game) as stream:
+            stream.wait(lambda now: now.rooms)
+
+        def flood() -> Counter[int]:
+            statuses = Counter[int]()
+            with nginx.socket("127.0.0.7") as connection:
+                connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n" * (FLOOD // 5))
+                connection.settimeout(DEADLINE_SECONDS)
+                text = b""
+                while statuses.total() < FLOOD // 5:
+                    text += connection.recv(65536)
+                    *heads, text = re.split(rb"(?<=HTTP/1\.1 \d{3} )", text)
+                    statuses.update(int(head[-4:]) for head in heads)
+            return statuses
+
+        floods: list[Any] = in_threads(*[flood] * 5, lambda: Counter({other.get("/ready").status: 1}))
+        assert floods.pop() == {200: 1}
+        total = sum(floods, Counter[int]())
+        assert total[429] > 0
+        assert total[200] > 0
+        assert total.total() == total[200] + total[429] == FLOOD
+
+
+HUGE = {
+    "a header of 70 kB": (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 70_000 + b"\r\n\r\n", 400),
+    "10,000 headers": (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"a: b\r\n" * 10_000 + b"\r\n", 400),
+    "an address of 70 kB": (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+    "a body of 70 kB": (
+        b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n" + b"a" * 70_000,
+        413,
+    ),
+    "no host": (b"GET / HTTP/1.1\r\n\r\n", 400),
+    "two hosts": (b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+    "a length and chunks": (
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+}
+
+
+def test_huge_requests_do_not_reach_a_server(start: Callable[..., Nginx]) -> None:
+    nginx = start()
+
+    def answered() -> int:
+        count = 0
+        for one in nginx.servers:
+            with one.client() as direct:
+                count += figure(direct, "request_seconds_count")
+        return count
+
+    before = answered()
+    for what, (request, status) in HUGE.items():
+        assert nginx.exchange(request) in (status, 0), what
+    assert answered() == before + 2  # the metrics themselves
+
+
+def test_nobody_gets_around_a_limit_with_the_address_of_another(start: Callable[..., Nginx]) -> None:
+    nginx = start(NOUGHTS_CREATES_PER_MINUTE="5")
+
+    def create(client: Client, number: int) -> int:
+        spoofed = f"198.51.100.{number}"
+        headers = {
+            "x_forwarded_for": f"{spoofed}, 127.0.0.1",
+            "x_real_ip": spoofed,
+            "forwarded": f"for={spoofed}",
+        }
+        return client.post("/games", {"opponent": "self"}, **headers).status
+
+    for source in ("127.0.0.1", "127.0.0.5", "127.0.0.6"):
+        with nginx.client(source=source) as client:
+            assert [create(client, number) for number in range(8)] == [201] * 5 + [429] * 3, source
