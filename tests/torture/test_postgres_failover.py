@@ -1,0 +1,669 @@
+"""PostgreSQL with a standby fails over in the middle of play: nothing that was acknowledged is lost."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from http.client import HTTPException
+from itertools import zip_longest
+from logging import LogRecord
+from queue import SimpleQueue
+from random import Random
+from threading import Condition, Event, Thread
+from typing import Any, NamedTuple
+
+import pytest
+
+from noughts.store import postgres as engine, postgres_session as sessions
+from noughts.store.rows import StoredGame
+from noughts.store.urls import open_store
+from noughts.web import games, presence, queries
+from support.deadlines import LONG_DEADLINE_SECONDS
+from support.figures import Property, record_figure
+from support.length import short_or_long
+from support.postgres_server import Node
+from support.proxy import Connection, Filter, Proxy
+from support.store_games import everything
+from support.web.in_process import InProcessServer
+from support.web.inspection import events_of, figure, quiet_port
+from support.web.serving import Server, Stream, new_key
+
+TABLES = 4
+"""Of two players each."""
+
+ROUNDS = short_or_long(1, 6)
+"""Failovers in a row: to the standby, back to the first server, and so on."""
+
+LONG_ROUND = short_or_long(-1, 1)
+"""In which commits wait until everybody has noticed."""
+
+STRICT = {"killed": 2.0, "frozen": 10.0, "cut": 10.0}
+"""What happens to the primary, and how long after the promotion moves go on."""
+
+BROKEN = {"terminated": "pg_terminate_backend", "cancelled": "pg_cancel_backend"}
+"""What happens to commits that wait for the standby, before the primary is killed."""
+
+WAYS = short_or_long(("terminated",), (*STRICT, *BROKEN, "any", "asynchronous"))
+"""With `any`, each round has one of those before; the last has a standby that nobody waits for."""
+
+ANSWER_SECONDS = 5.0
+"""How long a player waits for any answer."""
+
+LENIENT = 10
+"""How much longer all that may take on a machine that is busy with other things."""
+
+RETRY_SECONDS = 0.1
+PATIENCE_SECONDS = 1.0
+"""How long to wait for an opponent who may have seen more of the game than there is now."""
+
+FIGURE = (
+    "{rounds:.0f} failovers of PostgreSQL, {way}: {commands:,.0f} acknowledged commands, "
+    "{lost:.0f} lost, {doubled:.0f} doubled, {known:.0f} lost with an asynchronous standby; "
+    "{noticed:.0f} games noticed as lost, {ended:.0f} streams ended, {taken_back:.0f} events taken back "
+    "that were shown; moves went on {resumed:.1f} s after the promotion, answers took {answer:.1f} s"
+)
+NUMBERS = re.findall(r"{(\w+):", FIGURE)
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + LONG_DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < until, "it never comes"
+        time.sleep(0.01)
+
+
+# Two database servers
+
+
+class Network(Proxy):
+    """Forwards nothing while it is cut, and closes nothing: neither end is told."""
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        self._is_whole = Event()
+        self._is_whole.set()
+        super().__init__(server)
+
+    def __exit__(self, *_: object) -> None:
+        self.mend()
+        super().__exit__()
+
+    def cut(self) -> None:
+        self._is_whole.clear()
+
+    def mend(self) -> None:
+        self._is_whole.set()
+
+    def filters(self, _connection: Connection) -> tuple[Filter, Filter]:
+        def pass_on(data: bytes) -> bytes:
+            self._is_whole.wait(LONG_DEADLINE_SECONDS)
+            return data
+
+        return pass_on, pass_on
+
+
+class Pair(AbstractContextManager["Pair"]):
+    """A primary and its standby; with `is_cut`, there is a network between them and everybody."""
+
+    def __init__(self, *, is_cut: bool = False) -> None:
+        with ExitStack() as stack:
+            self._networks: dict[str, Network] = {}
+            self.primary = self._node(stack, "one", None, is_cut=is_cut)
+            self.standby = self._node(stack, "two", self.primary, is_cut=is_cut)
+            self.primary.wait_for_standby(self.standby)
+            self._stack = stack.pop_all()
+        addresses = self.primary.address, self.standby.address
+        places = ",".join(f"{host}:{port}" for host, port in addresses)
+        self.url = f"postgresql://postgres@{places}/postgres?target_session_attrs=read-write"
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _node(self, stack: ExitStack, name: str, primary: Node | None, *, is_cut: bool) -> Node:
+        node = Node(name, quiet_port(), primary)
+        stack.enter_context(closing(node))
+        if is_cut:
+            network = self._networks[name] = stack.enter_context(Network(node.address))
+            node.address = network.place
+        return node
+
+    def break_primary(self, way: str) -> None:
+        match way:
+            case "killed":
+                self.primary.kill()
+            case "frozen":
+                self.primary.freeze()
+            case "cut":
+                self._networks[self.primary.name].cut()
+
+    def break_commits(self, how: str) -> None:
+        """End what waits for the standby, which has gone: it is recorded at the primary alone."""
+        self.standby.kill()
+        waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        self.primary.wait_until(f"SELECT count(*) > 0 {waiting}")
+        ((last,),) = self.primary.execute(f"SELECT max(query_start) {waiting}")
+        self.primary.execute(f"SELECT {how}(pid) {waiting} AND query_start <= %s", last)
+        self.primary.wait_until(f"SELECT count(*) = 0 {waiting} AND query_start <= %s", last)
+
+    def promote(self) -> float:
+        """Make the standby the primary; return when."""
+        self.primary, self.standby = self.standby, self.primary
+        self.primary.promote()
+        return time.monotonic()
+
+    def repair(self) -> None:
+        """Let the old primary come back as a standby."""
+        self.standby.kill()
+        if network := self._networks.get(self.standby.name):
+            network.mend()
+        self.standby.follow(self.primary)
+        self.primary.wait_for_standby(self.standby)
+
+
+# People who play on, whatever happens
+
+
+class Acknowledged(NamedTuple):
+    """A command that was acknowledged; without a key it created a game, or joined one."""
+
+    table: int
+    game: str
+    key: str | None
+    version: int
+    events: list[Any]
+    at: float
+
+
+class Play(AbstractContextManager["Play"]):
+    """The players, at two servers; they end with the `with` block."""
+
+    def __init__(self, servers: list[Server], *, may_lose: bool, chance: Random) -> None:
+        self.servers = servers
+        self.may_lose = may_lose
+        """True if a command may be refused because its player has seen what was lost then."""
+        self.news = Condition()
+        self.acknowledged: list[Acknowledged] = []
+        self.streams: list[tuple[str, Stream]] = []
+        self.refused = self.reloads = 0
+        """How many commands were answered that the games cannot be reached; how many streams ended."""
+        self.slowest = 0.0
+        self.unsafe: list[tuple[float, float]] = []
+        """When commands were acknowledged that no standby had."""
+        self.is_over = Event()
+        """Set when nothing new is to be begun."""
+        self.is_given_up = False
+        """True when nobody is to wait for an answer any more."""
+        self.failures: list[BaseException] = []
+        self._players = [
+            Player(self, table, mark, invites, Random(chance.random()))
+            for table in range(TABLES)
+            for invites in [SimpleQueue[tuple[str, str] | None]()]
+            for mark in "XO"
+        ]
+        for player in self._players:
+            player.start()
+
+    def __exit__(self, failure: object = None, *_: object) -> None:
+        self.is_given_up = failure is not None
+        self.is_over.set()
+        self.notify()
+        for player in self._players:
+            player.join(LONG_DEADLINE_SECONDS)
+        for _game, stream in self.streams:
+            stream.close()
+
+    def wait_for(self, is_so: Callable[[], object], seconds: float = LONG_DEADLINE_SECONDS) -> None:
+        assert self.comes(is_so, seconds), "it never comes"
+
+    def comes(self, is_so: Callable[[], object], seconds: float) -> bool:
+        with self.news:
+            came = self.news.wait_for(lambda: self.failures or is_so(), seconds)
+        self.check()
+        return bool(came)
+
+    def wait_for_more(self, commands: int) -> None:
+        wanted = len(self.acknowledged) + commands
+        self.wait_for(lambda: len(self.acknowledged) >= wanted)
+
+    def resumed(self, since: float, seconds: float) -> float:
+        """Wait until a command was acknowledged at each table since then; return how long that took."""
+
+        def first() -> dict[int, float]:
+            return {one.table: one.at for one in reversed(self.acknowledged) if one.at > since}
+
+        self.wait_for(lambda: len(first()) == TABLES, seconds)
+        return max(first().values()) - since
+
+    def check(self) -> None:
+        if self.failures:
+            raise self.failures[0]
+
+    def end(self) -> None:
+        """Let everybody finish the command that they have begun."""
+        self.__exit__()
+        self.check()
+        assert not any(player.is_alive() for player in self._players), "a player hangs"
+
+    def notify(self) -> None:
+        with self.news:
+            self.news.notify_all()
+
+
+class Player(Thread):
+    """Plays one game after another; repeats a command at the other server until it is answered."""
+
+    def __init__(
+        self,
+        play: Play,
+        table: int,
+        mark: str,
+        invites: SimpleQueue[tuple[str, str] | None],
+        chance: Random,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._play = play
+        self._table = table
+        self._mark = mark
+        self._invites = invites
+        self._chance = chance
+        self._clients = [server.client() for server in play.servers]
+        self._at = chance.randrange(2)
+        self._join: tuple[str, dict[str, object]] | None = None
+        self._has_waited = False
+        """Whether nothing has come for long in a game of which some may be lost."""
+
+    def run(self) -> None:
+        try:
+            while not self._play.is_over.is_set():
+                if game := self._sit_down():
+                    self._play_game(game)
+        except BaseException as failure:  # noqa: BLE001 - raised by `check`
+            self._play.failures.append(failure)
+            self._play.is_over.set()
+            self._play.notify()
+        finally:
+            if self._mark == "X":
+                self._invites.put(None)
+            for client in self._clients:
+                client.close()
+
+    def _sit_down(self) -> str | None:
+        """Create a game, or join the one that was created at this table."""
+        body: dict[str, object] = {"key": new_key(), "secret": True}
+        if self._mark == "X":
+            created = self._ask("", {"opponent": "friend", "mark": "X", **body})
+            if created is None:
+                return None
+            self._invites.put((created["id"], created["invite"]))
+            return self._seat(created)
+        invited = self._invites.get()
+        if invited is None:
+            return None
+        self._join = f"/{invited[0]}/join", {"invite": invited[1], **body}
+        joined = self._ask(*self._join)
+        return joined and self._seat(joined)
+
+    def _seat(self, seat: Any) -> str:
+        for client in self._clients:
+            client.secret = seat["secrets"][self._mark]
+        self._acknowledge(seat["id"], None, seat["game"])
+        return str(seat["id"])
+
+    def _play_game(self, game: str) -> None:
+        self._has_waited = False
+        stream = self._follow(game)
+        version = 0
+        while stream and not (self._play.is_over.is_set() or self._is_elsewhere()):
+            if stream.is_over:
+                stream, version = self._reload(game), 0
+                continue
+            position = self._when_wanted(stream, version)
+            if position is None:
+                continue
+            if position["over"]:
+                break
+            key, free = new_key(), [cell for cell in range(9) if cell not in position["moves"]]
+            move = {"version": position["version"], "cell": self._chance.choice(free), "key": key}
+            moved = self._ask(f"/{game}/moves", move)
+            if moved is None:  # what was shown was lost: look again
+                self._pause()
+                continue
+            self._acknowledge(game, key, moved)
+            version = moved["version"]
+            assert version == position["version"] + len(moved["events"])
+        if stream:
+            stream.close()
+
+    def _is_elsewhere(self) -> bool:
+        """Return whether this table goes on with another game, because some of this one was lost."""
+        if self._mark == "X":
+            return self._has_waited
+        return self._play.may_lose and not self._invites.empty()
+
+    def _reload(self, game: str) -> Stream | None:
+        """Open the stream again after it has ended; return None if the game was lost."""
+        self._play.reloads += 1
+        if self._join and self._ask(*self._join) is None:  # that it was joined may be lost, too
+            return None
+        return self._follow(game)
+
+    def _follow(self, game: str) -> Stream | None:
+        while not self._play.is_over.is_set():
+            try:
+                stream = self._clients[self._at].follow(game, news=self._play.news)
+            except (HTTPException, OSError):
+                self._pause()
+                continue
+            if stream.refusal is None:
+                self._play.streams.append((game, stream))
+                return stream
+            stream.close()
+            if stream.refusal.status != 503:
+                assert self._play.may_lose, stream.refusal
+                return None
+            self._pause()
+        return None
+
+    def _when_wanted(self, stream: Stream, version: int) -> Any:
+        """Wait until it is our turn after that version, or the game is over; None if the stream is."""
+        found: list[Any] = []
+
+        def is_so() -> bool:
+            found.clear()
+            if stream.is_over or self._play.is_over.is_set() or self._is_elsewhere():
+                return True
+            events, positions = stream.events, stream.positions
+            if not positions or positions[-1]["version"] < max(version, int(events[-1].id or 0)):
+                return False  # more is about to come
+            if all(message.data["event"] != "gameReady" for message in events):
+                return False
+            turn = "XO"[(len(positions[-1]["moves"]) + (positions[-1]["first"] == "O")) % 2]
+            found[:] = positions[-1:]
+            return positions[-1]["over"] or turn == self._mark
+
+        if self._play.may_lose:  # the opponent may have seen the end of the game, and gone
+            self._has_waited = not self._play.comes(is_so, PATIENCE_SECONDS)
+        else:
+            self._play.wait_for(is_so)
+        return found[0] if found else None
+
+    def _ask(self, path: str, body: dict[str, object]) -> Any:
+        """Send a command until it is answered; return None if what it was about was lost."""
+        while not self._play.is_given_up:
+            answer, start = None, time.monotonic()
+            with suppress(HTTPException, OSError):  # its server was killed
+                answer = self._clients[self._at].post(f"/games{path}", body)
+            self._play.slowest = max(self._play.slowest, time.monotonic() - start)
+            if answer and answer.status in (200, 201):
+                return answer.json
+            if answer and answer.status != 503:
+                assert self._play.may_lose, (answer.status, answer.body, path, body)
+                assert answer.status in (404, 409), answer.body
+                return None
+            if answer:
+                assert answer.code == "storeUnavailable"
+                self._play.refused += 1
+                self._play.notify()
+            self._pause()
+        return None
+
+    def _pause(self) -> None:
+        """Try the other server next, in a moment."""
+        self._at = 1 - self._at
+        self._play.is_over.wait(RETRY_SECONDS)
+
+    def _acknowledge(self, game: str, key: str | None, answer: Any) -> None:
+        done = Acknowledged(self._table, game, key, answer["version"], answer["events"], time.monotonic())
+        with self._play.news:
+            self._play.acknowledged.append(done)
+            self._play.news.notify_all()
+
+
+def compare(url: str, play: Play, numbers: dict[str, float]) -> None:
+    """Compare what was acknowledged and shown with what is in the store."""
+    with open_store(url, create=False) as store:
+        there = everything(store)
+    found = {game: [data for _, data in events_of(stored)] for game, stored in there.items()}
+    for one in play.acknowledged:
+        if found.get(one.game, [])[one.version - len(one.events) : one.version] != one.events:
+            is_known = any(start < one.at < end for start, end in play.unsafe)
+            numbers["known" if is_known else "lost"] += 1
+    moves = count_moves(there.values())
+    asked = {(one.game, one.key) for one in play.acknowledged}
+    numbers["doubled"] = sum(count > 1 for count in moves.values()) + len(moves.keys() - asked)
+    numbers["doubled"] += len(there.keys() - {one.game for one in play.acknowledged})
+    for game, stream in play.streams:
+        events = stream.events
+        assert [int(message.id or 0) for message in events] == [*range(1, len(events) + 1)]
+        shown = zip_longest((message.data for message in events), found.get(game, [])[: len(events)])
+        numbers["taken_back"] += sum(one != other for one, other in shown)
+    numbers.update(commands=len(play.acknowledged), ended=play.reloads, answer=play.slowest)
+
+
+def show_what_is_there(url: str, play: Play) -> bool:
+    """Return whether all open streams have shown what is in the store."""
+    shown = [(game, stream.events) for game, stream in (*play.streams,) if not stream.is_over]
+    with open_store(url, create=False) as store:
+        for game, events in shown:
+            there = store.read(game)
+            found = [data for _, data in events_of(there)] if there else []
+            if [message.data for message in events] != found[: len(events)]:
+                return False
+    return True
+
+
+def count_moves(games: Iterable[StoredGame]) -> Counter[tuple[str, str]]:
+    """Return how often each command that placed a token is recorded."""
+    return Counter(
+        (game.id, entry.key)
+        for game in games
+        for entry in game.entries
+        if "playerPlacedToken" in entry.text
+    )
+
+
+@contextmanager
+def servers_on(url: str) -> Iterator[list[Server]]:
+    """Start two servers; some may be replaced, at the same port."""
+    servers: list[Server] = []
+    try:
+        servers += [Server(url, "--port", str(quiet_port())) for _ in range(2)]
+        yield servers
+    finally:
+        for server in servers:
+            server.__exit__()
+
+
+def is_ready(server: Server) -> bool:
+    with server.client() as client:
+        answer = client.get("/ready")
+    assert answer.status in (200, 503)
+    return answer.status == 200
+
+
+def oldest_commit_seconds(server: Server) -> float:
+    with server.client() as client:
+        metrics = client.get("//metrics").body.decode()
+    (found,) = re.findall(r"^noughts_oldest_commit_seconds (.*)$", metrics, re.MULTILINE)
+    return float(found)
+
+
+# The tests
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_is_lost_when_the_standby_is_promoted(way: str, record_property: Property) -> None:
+    """Whatever happens to the primary, which comes back as the standby; a known loss is noticed."""
+    numbers = dict.fromkeys(NUMBERS, 0.0)
+    chance, is_strict = Random(way), way in STRICT
+    with ExitStack() as stack:
+        pair = stack.enter_context(Pair(is_cut=way in ("cut", "any")))
+        servers = stack.enter_context(servers_on(pair.url))
+        play = stack.enter_context(Play(servers, may_lose=not is_strict, chance=chance))
+        try:
+            for number in range(ROUNDS):
+                now = chance.choice([*STRICT, *BROKEN]) if way == "any" else way
+                play.wait_for_more(chance.randrange(20, 60))
+                resumed = fail_over(pair, play, now, is_long=number == LONG_ROUND)
+                numbers["rounds"] += 1
+                numbers["resumed"] = max(numbers["resumed"], resumed)
+                if number < ROUNDS - 1:
+                    pair.repair()
+            play.wait_for_more(20)
+            eventually(lambda: show_what_is_there(pair.url, play))
+            play.end()
+            for server in servers:
+                numbers["noticed"] += noticed(server)
+                assert b"Traceback" not in server.log()
+            compare(pair.url, play, numbers)
+        finally:
+            record_figure(record_property, FIGURE.replace("{way}", way), **numbers)
+        assert (numbers["lost"], numbers["doubled"]) == (0, 0)
+        if is_strict:
+            assert (play.reloads, numbers["taken_back"], numbers["noticed"]) == (0, 0, 0)
+        if way == "asynchronous":
+            assert min(numbers["known"], numbers["noticed"], play.reloads) > 0
+        assert play.slowest < LENIENT * ANSWER_SECONDS
+
+
+def fail_over(pair: Pair, play: Play, way: str, *, is_long: bool) -> float:
+    """Break the primary and promote its standby; return how long afterwards moves went on."""
+    start = time.monotonic()
+    if way in STRICT:
+        pair.break_primary(way)
+    else:
+        if way in BROKEN:
+            before = [*map(outages, play.servers)]
+            pair.break_commits(BROKEN[way])
+            if is_long:
+                wait_until_it_is_said(play, before)
+            play.servers[0].kill()
+        else:
+            pair.primary.set("synchronous_standby_names", "")
+            pair.standby.kill()
+            play.wait_for_more(8)
+        pair.primary.kill()
+        pair.standby.start()
+    since = pair.promote()
+    if way == "asynchronous":
+        play.unsafe.append((start, since))
+    seconds = play.resumed(since, LENIENT * STRICT.get(way, 2.0))
+    if not play.servers[0].is_running:
+        play.servers[0] = Server(pair.url, "--port", str(play.servers[0].port))
+    return seconds
+
+
+def wait_until_it_is_said(play: Play, before: Sequence[int]) -> None:
+    """Wait until players, monitors and the log get to know that commits wait; once in the log."""
+    play.wait_for(lambda: play.refused > TABLES, LENIENT * ANSWER_SECONDS)
+    for server, count in zip(play.servers, before, strict=True):
+        look_around(server, play)
+        eventually(lambda: oldest_commit_seconds(server) > ANSWER_SECONDS)  # noqa: B023 - the same
+        eventually(lambda: outages(server) > count)  # noqa: B023 - called at once
+    assert [*map(outages, play.servers)] == [count + 1 for count in before]
+
+
+def outages(server: Server) -> int:
+    """Return how many outages of writing a server has logged."""
+    return server.log().count(b'"event": "store unavailable", "what": "writing"')
+
+
+def noticed(server: Server) -> int:
+    """Return how many games a server has counted, and logged, as lost."""
+    with server.client() as client:
+        count = figure(client, "games_lost_total")
+    assert count == server.log().count(b"the store has lost what it had acknowledged")
+    return count
+
+
+REFUSED = short_or_long(60, 3_000)
+FAST = 25
+HOUR_FIGURE = (
+    "an hour without a standby: {refused:,.0f} commands refused, {backends:.0f} backends at most, "
+    "{commands:,.0f} acknowledged commands, {lost:.0f} lost, {doubled:.0f} doubled"
+)
+
+
+@contextmanager
+def in_process(url: str) -> Iterator[InProcessServer]:
+    server = InProcessServer(url)
+    with server:
+        yield server
+    server.loop.close()
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let time pass so much faster for whatever waits for the database."""
+    monkeypatch.setattr(sessions, "HANG_SECONDS", sessions.HANG_SECONDS / FAST)
+    for module, names in (
+        (engine, ("DEADLINE", "GUARD")),
+        (games, ("LOOK", "FOLLOW")),
+        (queries, ("LATE",)),
+        (presence, ("RENEW",)),
+    ):
+        for name in names:
+            seconds = getattr(module, f"{name}_SECONDS")
+            monkeypatch.setattr(module, f"{name}_SECONDS", seconds / FAST)
+
+
+@pytest.mark.torture
+@pytest.mark.usefixtures("fast")
+def test_an_hour_without_a_standby(record_property: Property, caplog: pytest.LogCaptureFixture) -> None:
+    """Moves wait and are refused; reads and new streams work, and nothing piles up at the database."""
+    caplog.set_level("INFO", "noughts.web")
+    numbers = dict.fromkeys((*NUMBERS, "refused", "backends"), 0.0)
+    clients = "FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    with ExitStack() as stack:
+        pair = stack.enter_context(Pair())
+        servers = [stack.enter_context(in_process(pair.url)) for _ in range(2)]
+        play = stack.enter_context(Play([*servers], may_lose=False, chance=Random(7)))
+        play.wait_for_more(20)
+        before = len(caplog.records)
+        pair.standby.stop()
+        monitor = stack.enter_context(pair.primary.connect())
+        for how in ("pg_cancel_backend", "pg_terminate_backend") * 5:
+            wanted = play.refused + REFUSED // 10
+            play.wait_for(lambda: play.refused >= wanted)  # noqa: B023 - called at once
+            for server in servers:
+                look_around(server, play)
+            ((count,),) = monitor.execute(f"SELECT count(*) {clients}").fetchall()
+            numbers["backends"] = max(numbers["backends"], count)
+            monitor.execute(f"SELECT {how}(pid) {clients} AND wait_event = 'SyncRep'")
+        numbers["refused"] = play.refused
+        check_log(caplog.records[before:])
+        pair.standby.start()
+        play.wait_for_more(60)
+        for server in servers:
+            eventually(lambda: is_ready(server))  # noqa: B023 - called at once
+        play.end()
+        compare(pair.url, play, numbers)
+        record_figure(record_property, HOUR_FIGURE, **numbers)
+        assert (numbers["lost"], numbers["doubled"], numbers["taken_back"]) == (0, 0, 0)
+        assert numbers["backends"] <= 1 + len(servers) * (engine.MAX_READERS + 5)
+
+
+def check_log(records: Iterable[LogRecord]) -> None:
+    """Check that an outage of writing is one line of each server; a slow commit may begin and end one."""
+    said = Counter(
+        (one.getMessage(), one.__dict__["data"]["what"])
+        for one in records
+        if one.getMessage().startswith("store ")
+    )
+    assert said["store unavailable", "writing"] <= 2 + said["store available again", "writing"]
+    assert not said["store unavailable", "reading"]
+
+
+def look_around(server: Server, play: Play) -> None:
+    """Look at a server whose commits wait: it is not ready, but all that reads works."""
+    eventually(lambda: not is_ready(server))
+    with server.client() as client:
+        assert client.get("/health").status == 200
+        assert client.get("/games").status == 200
+        for game in {one.game for one in play.acknowledged[-10:]}:
+            assert client.read(game)["version"]
+            with client.follow(game) as stream:
+                stream.wait(lambda now: now.positions)
