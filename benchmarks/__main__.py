@@ -86,29 +86,12 @@ def fresh_clone() -> None:
     )
 
 
-def one_writer(python: str) -> None:
-    """Compare durable appends with bare sqlite3."""
-    with tempfile.TemporaryDirectory() as folder:
-        ours, bare = (f"sqlite:{folder}/{name}" for name in ("ours", "bare"))
-        ratio, rates = compare(
-            7,
-            ours=lambda: append_rate(python, "appends_noughts", ours, 1),
-            bare=lambda: append_rate(python, "appends_bare", bare, 1),
-        )
-    report(
-        "durable moves on SQLite, one writer, against bare `sqlite3` insert and commit",
-        f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['bare']:,.0f} a second)",
-        "≥ 0.8 ×",
-        reached=ratio >= 0.8,
-    )
-
-
 def durable_appends(python: str, peers: str) -> None:
     """Compare durable appends with the eventsourcing library's."""
     with tempfile.TemporaryDirectory() as folder:
-        against_peer(python, peers, "SQLite", (f"sqlite:{folder}/ours", f"sqlite:{folder}/peer"), 7)
+        against_peer(python, peers, "SQLite", (f"sqlite:{folder}/ours", f"sqlite:{folder}/peer"), 5)
     with postgres() as database:
-        against_peer(sys.executable, peers, "PostgreSQL", (database("ours"), database("peer")), 15)
+        against_peer(sys.executable, peers, "PostgreSQL", (database("ours"), database("peer")), 12)
 
 
 def several_processes() -> None:
@@ -171,7 +154,7 @@ def loads() -> None:
 
 
 def grown_stores() -> None:
-    """Report how the cost of an append and of a load grows with the size of the store."""
+    """Report how the cost of a move and of a load grows with the size of the store."""
     with tempfile.TemporaryDirectory() as folder:
         _report_growth("SQLite", {size: f"sqlite:{folder}/{size}" for size in SIZES})
     with postgres() as database:
@@ -216,7 +199,6 @@ def main() -> int:
     report_menace()
     fresh_clone()
     loads()
-    one_writer(python)
     unpin(all_cores)  # from here on, processes and threads run in parallel
     durable_appends(python, options.peers)
     several_processes()

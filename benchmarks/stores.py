@@ -1,4 +1,4 @@
-"""Benchmarks of the event store: appends, loads, and how both grow with its size."""
+"""Benchmarks of the store: moves, loads, and how both grow with its size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +19,15 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from benchmarks.clock import in_turns
-from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, fold, open_store
-from noughts.store.appends import append_of
+from benchmarks.recording import OPENING, STEPS, Recording
+from noughts import Service, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from noughts import Command, Event, EventStore
+    from noughts import Store
 
 SIZES = 1_000, 100_000, 2_000_000
-RECORDED_AT_MS = 1_700_000_000_000
 CONCURRENT_GAMES = 64
 """Games played at the same time, so that their events are scattered."""
 
@@ -104,45 +102,26 @@ def compare(rounds: int, **measures: Callable[[], float]) -> tuple[float, dict[s
     return ours / other, rates
 
 
-def finished_game() -> list[tuple[Event, ...]]:
-    """Return the events of each command of a game of nine moves."""
-    commands: list[Command] = [CreateGame(), JoinGame(X, "bob"), JoinGame(O, "frank")]
-    commands += (PlaceToken((X, O)[at % 2], cell) for at, cell in enumerate((0, 1, 2, 4, 3, 5, 7, 6, 8)))
-    history: list[tuple[Event, ...]] = []
-    for command in commands:
-        history.append(decide(fold(chain.from_iterable(history)), command))
-    return history
-
-
-def fill(store: EventStore, size: int) -> list[str]:
+def fill(store: Store, size: int) -> list[str]:
     """Record finished games until the store has that many events; return their ids."""
-    commands = finished_game()
-    events = sum(map(len, commands))
     games: list[str] = []
-    while len(games) * events < size:
-        together = [f"{random.getrandbits(104):026x}" for _ in range(CONCURRENT_GAMES)]
-        version = 0
-        for number, command in enumerate(commands):
-            store.restore(
-                [
-                    append_of(game, version, command, key=f"{number:026}", at=RECORDED_AT_MS)
-                    for game in together
-                ]
-            )
-            version += len(command)
-        games += together
+    while len(games) * sum(map(len, STEPS)) < size:
+        together = [Recording(store) for _ in range(CONCURRENT_GAMES)]
+        for _ in STEPS[OPENING:]:
+            for change in [recording.submit() for recording in together]:
+                change.result()
+        games += [recording.id for recording in together]
     return games
 
 
-def load_seconds(store: EventStore, games: list[str]) -> float:
-    """Return the median time to load and fold a finished game."""
-    return _median_time(
-        lambda game: fold(event for record in store.read(game) for event in record.events), games
-    )
+def load_seconds(store: Store, games: list[str]) -> float:
+    """Return the median time to load, check and fold a finished game."""
+    service = Service(store)
+    return _median_time(lambda game: service.look(game).game, games)
 
 
 @contextmanager
-def event_rows(store: EventStore, games: list[str]) -> Iterator[Callable[[], float]]:
+def event_rows(store: Store, games: list[str]) -> Iterator[Callable[[], float]]:
     """Copy the games into a table with a row per event; yield a function that times its SELECT."""
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(f"{folder}/events.sqlite")
@@ -153,11 +132,12 @@ def event_rows(store: EventStore, games: list[str]) -> Iterator[Callable[[], flo
         )
         insert = "INSERT INTO events (game, version, at, key, event, hash) VALUES (?, ?, ?, ?, ?, ?)"
         for start in range(0, len(games), CONCURRENT_GAMES):  # scattered, as in the store
-            together = [store.read(game) for game in games[start : start + CONCURRENT_GAMES]]
-            for records in zip(*together, strict=True):
-                for game, version, at, key, text, link in records:
-                    for number, event in enumerate(text.split("\n"), version + 1):
-                        connection.execute(insert, (game, number, at, key, event, link))
+            together = [Service(store).look(game) for game in games[start : start + CONCURRENT_GAMES]]
+            for number in range(len(STEPS)):
+                for stored in together:
+                    version, key, at, text = stored.entries[number]
+                    for place, event in enumerate(text.split("\n"), version + 1):
+                        connection.execute(insert, (stored.id, place, at, key, event, stored.hash))
         connection.commit()
         select = (
             "SELECT position, game, version, at, key, event, hash FROM events"
@@ -167,14 +147,12 @@ def event_rows(store: EventStore, games: list[str]) -> Iterator[Callable[[], flo
         connection.close()
 
 
-def append_seconds(store: EventStore, count: int = 300) -> float:
-    """Return the median time to append a move of three events."""
-    move = finished_game()[3]
-    game = f"growth-{random.getrandbits(64):016x}"
-    took = []
-    for number in range(count):
+def move_seconds(store: Store, count: int = 300) -> float:
+    """Return the median time to record a move of three events."""
+    recording, took = Recording(store), []
+    for _ in range(count):
         start = time.perf_counter()
-        store.append(game, move, expected=3 * number, key=f"{number}", at=RECORDED_AT_MS)
+        recording.move()
         took.append(time.perf_counter() - start)
     return statistics.median(took)
 
@@ -190,15 +168,15 @@ def settle(urls: Iterable[str]) -> None:
 
 
 def growth(urls: dict[int, str]) -> dict[str, list[float]]:
-    """Fill stores to their sizes, and return the times of an append and a load in each."""
+    """Fill stores to their sizes, and return the times of a move and a load in each."""
     stores = {size: open_store(url) for size, url in urls.items()}
     games = {size: fill(store, size) for size, store in stores.items()}
     settle(urls.values())
-    appends = in_turns(9, **{f"{size}": partial(append_seconds, stores[size]) for size in urls})
+    moves = in_turns(9, **{f"{size}": partial(move_seconds, stores[size]) for size in urls})
     loads = in_turns(9, **{f"{size}": partial(load_seconds, stores[size], games[size]) for size in urls})
     for store in stores.values():
         store.close()
-    return {"append": list(appends.values()), "load": list(loads.values())}
+    return {"move": list(moves.values()), "load": list(loads.values())}
 
 
 def _median_time(work: Callable[[str], object], games: list[str]) -> float:

@@ -21,10 +21,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": {"core", "analysis"},
     "bots": {"core", "analysis", "files"},
     "files": {"core"},
-    "threads": set(),
-    "store": {"core", "files", "threads"},
+    "system": set(),
+    "store": {"core", "system"},
     "service": {"core", "store"},
-    "cli": {"core", "analysis", "bots", "service", "store", "text", "files", "threads", "__init__"},
+    "cli": {"core", "analysis", "bots", "service", "store", "text", "files", "system", "__init__"},
     "web": {"core", "analysis", "bots", "errors", "service", "store", "text", "__init__"},
     "lab": {"core", "analysis", "bots", "files", "text"},
     "__init__": set(),
@@ -36,10 +36,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 EXTRAS = {
     "cli/commands/tournament.py": {"numpy"},
     "lab": {"cupy", "gymnasium", "jax", "matplotlib", "numpy", "pettingzoo", "pyarrow", "torch"},
-    "store/postgres.py": {"psycopg", "psycopg_pool"},
-    "store/postgres_schema.py": {"psycopg", "psycopg_pool"},
-    "store/salvage.py": {"psycopg"},
-    "web": {"httptools", "msgspec", "segno", "uvloop"},
+    **{f"store/{file.name}": {"psycopg"} for file in (SOURCE / "store").glob("postgres*.py")},
+    "web": {"msgspec", "segno", "uvicorn"},
 }
 
 # A command imports the server or the lab only when it runs.
@@ -47,13 +45,13 @@ LAB = {f"noughts.lab.{path.stem}" for path in (SOURCE / "lab").glob("*.py")}
 LATE_IMPORTS = {
     "cli/commands/dataset.py": {"noughts.lab.dataset", "noughts.lab.errors"},
     "cli/commands/menace.py": {"noughts.lab.plots"},
-    "cli/commands/serve.py": {"noughts.web.serve"},
+    "cli/commands/serve.py": {"noughts.web.serve", "noughts.web.settings"},
     "cli/commands/simulate.py": LAB,
     "cli/commands/tournament.py": LAB,
 }
 
 OUTSIDE = sys.stdlib_module_names | {"_typeshed"}  # only type checkers know the last one
-ENGINES = {"noughts.store.memory", "noughts.store.postgres", "noughts.store.sqlite"}
+ENGINES = {f"noughts.store.{name}" for name in ("memory", "postgres", "sqlite", "sqlite_file")}
 IMPURE = {"datetime", "random", "secrets", "time"} | {"io", "logging", "os", "pathlib", "sys"}
 IMPURE |= {"socket", "subprocess"}
 SERVER_LIBRARIES = {"httptools", "uvloop", "uvicorn", "starlette", "granian", "hypercorn", "socket"}
@@ -167,7 +165,7 @@ def test_core_and_text_are_pure_and_engines_are_hidden(module: str) -> None:
 def test_the_service_knows_only_the_contract_of_stores() -> None:
     known = {name for name in imported("noughts.service") if package(name) == "store"}
 
-    assert known == {"noughts.store.base", "noughts.store.errors", "noughts.store.records"}
+    assert known == {"noughts.store.base", "noughts.store.errors", "noughts.store.rows"}
 
 
 def test_the_web_application_knows_no_server() -> None:

@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import pytest
 
-from noughts.threads import start_thread
+from noughts.system import start_thread
 
 
 class InterruptedThread(Thread):
@@ -38,7 +38,7 @@ def test_ctrl_c_just_before_leaves_no_signal_blocked(monkeypatch: pytest.MonkeyP
             raise KeyboardInterrupt
         return before
 
-    monkeypatch.setattr("noughts.threads.pthread_sigmask", interrupted)
+    monkeypatch.setattr("noughts.system.pthread_sigmask", interrupted)
     with pytest.raises(KeyboardInterrupt):
         start_thread(Thread())
 

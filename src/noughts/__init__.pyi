@@ -23,7 +23,7 @@ from noughts.core.game import Command, CreateGame, Game, JoinGame, PlaceToken, R
 from noughts.core.notation import AnyBoard, format_cell, format_moves, format_pair, format_square, game_over, parse_board, parse_cell, parse_moves
 from noughts.core.player import Player
 from noughts.service import Answer, Service
-from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
+from noughts.store.base import Entry, GameFilter, GameSummary, Store, StoredGame, Watch
 from noughts.store.urls import open_store
 from noughts.text.describe import describe, standing
 from noughts.text.sentences import say_advice, say_prospect
@@ -44,8 +44,8 @@ __all__ = [
     "Certificate",
     "Command",
     "CreateGame",
+    "Entry",
     "Event",
-    "EventStore",
     "GEM",
     "Game",
     "GameFilter",
@@ -66,13 +66,14 @@ __all__ = [
     "Program",
     "Prospect",
     "Reason",
-    "Record",
     "Resign",
     "Result",
     "Review",
     "SYMMETRIES",
     "Service",
     "Status",
+    "Store",
+    "StoredGame",
     "TakeBack",
     "Training",
     "WORDINGS",

@@ -12,7 +12,8 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 │   ├── AlreadyOver
 │   ├── NotOver
 │   ├── SeatTaken
-│   └── NothingToTakeBack
+│   ├── NothingToTakeBack
+│   └── TooLong
 ├── InvalidName
 ├── InvalidArgument         not a board, a mark, a command, an event, …; a TypeError too
 ├── NotationError           text that is not a board, a cell or a list of moves
@@ -26,8 +27,7 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 ├── RecordError             a written event or record that is refused
 │   ├── MalformedRecord
 │   ├── UnknownEvent
-│   ├── ImpossibleHistory
-│   └── BrokenChain         well written, but not what was recorded there
+│   └── ImpossibleHistory
 ├── PolicyError             a bot that cannot play
 │   ├── UnknownPolicy       no bot has that name, or takes that parameter
 │   └── BadPolicy           it doesn't return a chance for each free cell
@@ -46,13 +46,13 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 ├── KeyReused               a key that was used for another command
 ├── InvalidId               not an id of a game or a command
 ├── NoSuchGame
+├── WebGame                 a game of the server, which nobody plays in a terminal
 └── StoreError              games cannot be saved or read
     ├── UnknownStore        a URL that names no store
     ├── StoreMissing        no store is there
     ├── StoreUnavailable    not now: a full disk, a lock, a server that is down
     ├── StoreLost           the file of an open store was moved, replaced or cut short
-    ├── NotAStore           something else, or made by a newer noughts; left untouched
-    │   └── OldStore        made by a version whose format is no longer read
+    ├── NotAStore           something else, or made by another version; left untouched
     └── CorruptStore        what was recorded has changed since
 """
 
@@ -69,7 +69,6 @@ from noughts.bots.errors import (
 from noughts.core.errors import (
     AlreadyCreated as AlreadyCreated,
     AlreadyOver as AlreadyOver,
-    BrokenChain as BrokenChain,
     CellTaken as CellTaken,
     CommandRefused as CommandRefused,
     GameOver as GameOver,
@@ -91,6 +90,7 @@ from noughts.core.errors import (
     NoughtsError as NoughtsError,
     RecordError as RecordError,
     SeatTaken as SeatTaken,
+    TooLong as TooLong,
     TwoWinners as TwoWinners,
     UnknownEvent as UnknownEvent,
     UnreadableBoard as UnreadableBoard,
@@ -113,11 +113,11 @@ from noughts.store.errors import (
     KeyReused as KeyReused,
     NoSuchGame as NoSuchGame,
     NotAStore as NotAStore,
-    OldStore as OldStore,
     StaleVersion as StaleVersion,
     StoreError as StoreError,
     StoreLost as StoreLost,
     StoreMissing as StoreMissing,
     StoreUnavailable as StoreUnavailable,
     UnknownStore as UnknownStore,
+    WebGame as WebGame,
 )

@@ -1,4 +1,4 @@
-"""Handles a command on a stored game: load, decide, append.
+"""Handles a command on a stored game: read, judge, record.
 
 A command has a key. After a lost connection or a crash it can be sent again with the same key, and gets
 its first answer again. (A refused move is not recorded, so it is judged again.)
@@ -11,33 +11,30 @@ import time
 from base64 import b32encode
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol
 
-from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, quoted
+from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, TooLong, quoted
 from noughts.core.events import Event, PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import Command, CreateGame, Game, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
-from noughts.store.base import Append, EventStore, GameFilter, append_of
-from noughts.store.errors import CorruptStore, KeyReused, NoSuchGame, StaleVersion
-from noughts.store.records import fold_records
-
-
-class KeyedEvents(Protocol):
-    """The events of one command, with its key; a `Record` is one."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def events(self) -> tuple[Event, ...]: ...
-
-    @property
-    def next_version(self) -> int:
-        """The game's version after it."""
-
+from noughts.store.base import Change, Entry, GameFilter, Store, StoredGame, nothing
+from noughts.store.errors import (
+    CorruptStore,
+    KeyReused,
+    NoSuchGame,
+    StaleVersion,
+    StoreUnavailable,
+    WebGame,
+)
+from noughts.store.rows import entries_of
 
 SHORT_ID_CHARACTERS = 8
 """How much of a game's id is usually shown."""
+
+MAX_TAKE_BACK_BYTES = 64 * 1024
+"""Beyond this record nothing can be taken back; without that, at most nine moves are left."""
+
+MAX_TRIES = 100
+"""How often a command is judged again because others were faster."""
 
 
 class Answer(Value):
@@ -64,7 +61,7 @@ class Service:
 
     def __init__(
         self,
-        store: EventStore,
+        store: Store,
         clock: Callable[[], int] = wall_clock,
         new_id: Callable[[], str] = random_id,
     ) -> None:
@@ -83,101 +80,112 @@ class Service:
         If the position has changed since, a token or a take-back is refused with `StaleVersion`, and
         never applied to the new position. A command without a version applies to the game as it is.
         """
-        key = key or self.new_id()
-        while True:
-            records = self._store.read(game)
-            reached = _version(records)
-            answer, new = judge(game, records, fold_records(records), command, version=version, key=key)
-            if not new:
-                return answer
-            if version is None:
-                version = reached
-            with suppress(StaleVersion):  # another command was recorded first: judge again
-                self._store.append(game, new, expected=reached, key=key, at=self._clock())
-                return answer
+        return self.record(self._store.look(game) or nothing(game), command, version=version, key=key)[0]
 
-    def start(self, game: str, commands: Sequence[Command]) -> Answer:
+    def record(
+        self, before: StoredGame, command: Command, *, version: int | None = None, key: str | None = None
+    ) -> tuple[Answer, StoredGame]:
+        """Answer a command on a game that was read before, and return the game after it."""
+        key = key or self.new_id()
+        for _ in range(MAX_TRIES):
+            _check_local(before)
+            answer, change = judge(before, command, version=version, key=key, at=self._clock())
+            if change is None:
+                return answer, before
+            if version is None:
+                version = before.version
+            with suppress(StaleVersion):  # another command was recorded first: judge again
+                return answer, self._store.submit(change).result()
+            before = self._store.look(before.id) or nothing(before.id)
+        raise StoreUnavailable(f"game {before.id} changes too fast: try again")
+
+    def start(self, game: str, commands: Sequence[Command]) -> StoredGame:
         """Start a game with several commands in one commit.
 
         Called again after an unknown outcome, it records nothing twice.
         """
-        events: list[Event] = []
-        appends: list[Append] = []
         now: Game | None = None
-        at = self._clock()
+        at, keyed = self._clock(), []
         for number, command in enumerate(commands):
             new = facts(decide(now, command))
             if not new:
                 raise InvalidArgument(f"{quoted(command)} is illegal, so the game was not started")
-            appends.append(append_of(game, len(events), new, key=f"start-{number}", at=at))
-            events += new
+            keyed.append((f"start-{number}", at, new))
             now = fold(new, now)
         if now is None:
             raise InvalidArgument("a game needs at least one command to start")
-        self._store.restore(appends)
-        return Answer(tuple(events), len(events), now)
+        before = nothing(game)
+        after = before.followed_by(entries_of(keyed), game=now)
+        try:
+            return self._store.submit(Change(before, after)).result()
+        except StaleVersion:
+            found = self._store.read(game)
+            if found is None or found.events[: len(after.events)] != after.events:
+                raise
+            return found
 
-    def append(self, game: str, events: Sequence[Event], *, version: int, key: str | None = None) -> int:
-        """Record events that were decided on the game at that version, and return the new version."""
-        key = key or self.new_id()
-        return self._store.append(game, events, expected=version, key=key, at=self._clock())
-
-    def look(self, game: str) -> Answer:
+    def look(self, game: str) -> StoredGame:
         """Return a game with all its events."""
-        records = self._store.read(game)
-        now = fold_records(records)
-        if now is None:
+        found = self._store.read(game)
+        if found is None:
             raise NoSuchGame(f"no game has the id {quoted(game)}")
-        events = tuple(event for record in records for event in record.events)
-        return Answer(events, len(events), now)
+        return found
 
     def short(self, game: str) -> str:
         """Return the beginning of a game's id, or all of it if another id begins alike."""
         beginning = game[:SHORT_ID_CHARACTERS]
-        alike = self._store.catalogue(GameFilter(id_prefix=beginning), 2)
+        alike = self._store.games(GameFilter(id_prefix=beginning), limit=2)
         return beginning if len(alike) < 2 else game
 
     def find(self, beginning: str) -> str:
         """Return the id of the only game whose id begins like that."""
         with suppress(CorruptStore):
-            if self._store.versions((beginning,)):
+            if self._store.read(beginning):
                 return beginning
-        found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
+        found = self._store.games(GameFilter(id_prefix=beginning), limit=2)
         if len(found) == 1:
-            return found[0]
+            return found[0].id
         if found:
             raise NoSuchGame(f"more than one game begins with {quoted(beginning)}: give more of its id")
         raise NoSuchGame(f"no game begins with {quoted(beginning)}")
 
 
 def judge(
-    game: str,
-    history: Sequence[KeyedEvents],
-    now: Game | None,
+    before: StoredGame,
     command: Command,
     *,
     version: int | None,
     key: str,
-) -> tuple[Answer, tuple[Event, ...]]:
-    """Return the answer to a command, and the events that must be recorded first.
+    at: int,
+    hour: int | None = None,
+) -> tuple[Answer, Change | None]:
+    """Return the answer to a command, and the change that must be durable before it is given.
 
-    `now` is the game after `history`. A command with a known key gets its first answer again.
+    A command with a known key gets its first answer again.
     """
-    for place, recorded in enumerate(history):
-        if recorded.key == key:
-            return _first_answer(history[:place], recorded, command), ()
-    if now is None and not isinstance(command, CreateGame):
-        raise NoSuchGame(f"no game has the id {quoted(game)}")
-    reached = _version(history)
-    if version is not None and version != reached:
-        _check_meant(command, history, version)
+    for place, entry in enumerate(before.entries):
+        if entry.key == key:
+            return _first_answer(before.entries[:place], entry, command), None
+    if before.is_deleted and (before.revision or not isinstance(command, CreateGame)):
+        raise NoSuchGame(f"no game has the id {quoted(before.id)}")
+    now = None if before.is_deleted else before.game
+    if version is not None and version != before.version:
+        _check_meant(command, before, version)
+    if isinstance(command, TakeBack) and len(before.record) > MAX_TAKE_BACK_BYTES:
+        raise TooLong("the game has become too long: nothing can be taken back any more")
     events = decide(now, command)
     new = facts(events)
-    return Answer(events, reached + len(new), _after(now, new)), new
+    after = _after(now, new)
+    if not new:
+        return Answer(events, before.version, after), None
+    entries = entries_of([(key, at, new)], before.version)
+    change = Change(before, before.followed_by(entries, game=after, hour=hour))
+    return Answer(events, change.after.version, after), change
 
 
-def _version(history: Sequence[KeyedEvents]) -> int:
-    return history[-1].next_version if history else 0
+def _check_local(stored: StoredGame) -> None:
+    if stored.room:
+        raise WebGame(f"game {stored.id} is played on the web: here it can be shown, but not played")
 
 
 def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
@@ -187,26 +195,24 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     return after
 
 
-def _check_meant(command: Command, history: Sequence[KeyedEvents], version: int) -> None:
+def _check_meant(command: Command, before: StoredGame, version: int) -> None:
     """Refuse a token or a take-back if the position has changed since that version."""
-    reached = _version(history)
-    if not 0 <= version <= reached:
-        raise StaleVersion(f"the game is at version {reached}, and was never at {quoted(version)}")
-    events = [event for recorded in history for event in recorded.events]
+    if not 0 <= version <= before.version:
+        raise StaleVersion(f"the game is at version {before.version}, and was never at {quoted(version)}")
     if isinstance(command, PlaceToken | TakeBack) and any(
-        isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in events[version:]
+        isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in before.events[version:]
     ):
-        raise StaleVersion(f"the game has changed since version {version}: it is at {reached}")
+        raise StaleVersion(f"the game has changed since version {version}: it is at {before.version}")
 
 
-def _first_answer(before: Sequence[KeyedEvents], recorded: KeyedEvents, command: Command) -> Answer:
+def _first_answer(earlier: Sequence[Entry], entry: Entry, command: Command) -> Answer:
     """Return the recorded answer to a command; refuse another command with its key."""
-    then = fold(event for one in before for event in one.events)
-    events = recorded.events
+    then = fold(event for one in earlier for event in one.events)
+    events = entry.events
     try:
         is_same = facts(decide(then, command)) == events
     except NoughtsError:
         is_same = False
     if not is_same:
-        raise KeyReused(f"the key {quoted(recorded.key)} was used for another command")
-    return Answer(events, recorded.next_version, _after(then, events))
+        raise KeyReused(f"the key {quoted(entry.key)} was used for another command")
+    return Answer(events, entry.next_version, _after(then, events))

@@ -37,7 +37,7 @@ SEATS = [f"bot:{name}" for name in NAMES]
         ("noughts -", ["--help", "--version"]),
         ("noughts nonesuch ", []),
         ("noughts nonesuch -", []),
-        ("noughts store ", ["verify", "backup", "restore", "repair", "export", "import"]),
+        ("noughts store ", ["verify", "backup", "export", "import"]),
         ("noughts store --", ["--help"]),
         ("noughts store verify --j", ["--json"]),
         ("noughts store nonesuch ", []),

@@ -510,7 +510,7 @@ def test_any_seed_will_do(harm: bytes) -> None:
     "command",
     [
         "",
-        *["play", "watch", "show", "games", "resume", "replay", "events", "export", "store"],
+        *["play", "watch", "show", "games", "resume", "replay", "events", "store"],
         "store verify",
     ],
 )
@@ -601,7 +601,10 @@ def test_an_alarm_may_be_lost_and_none_comes_after_the_exception() -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        *((command, True) for command in ("certify --json", "odds --all --csv", "export k7", "dataset")),
+        *(
+            (command, True)
+            for command in ("certify --json", "odds --all --csv", "store export k7", "dataset")
+        ),
         *((command, True) for command in ("store export", "store backup f --json", "watch --json")),
         *((command, False) for command in ("certify", "odds --all", "store backup f", "watch", "play")),
     ],

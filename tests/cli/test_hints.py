@@ -48,15 +48,13 @@ class Coached:
     ) -> None:
         out = StringIO()
         store = MemoryStore()
+        service = Service(store)
         display = Display(wording, cramped=lambda: compact, spoken=spoken, interactive=interactive)
-        recorder = Recorder(Service(store), lasts=False)
+        recorder = Recorder(service, lasts=False)
         LocalGame(Screen(out, display), TypedAhead(*typed), recorder, Starters("X", Random())).play()
         self.lines = out.getvalue().splitlines()
         self.events = [
-            str(event)
-            for summary in store.games(limit=9)
-            for record in store.read(summary.id)
-            for event in record.events
+            str(event) for summary in store.games(limit=9) for event in service.look(summary.id).events
         ]
 
 

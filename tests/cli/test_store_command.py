@@ -1,33 +1,46 @@
-"""`noughts store`: verify, backup, export and import, and everything that can go wrong."""
+"""`noughts store` and `games --delete`, and everything that can go wrong."""
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from subprocess import PIPE
 from typing import IO
 
 import pytest
 
-from noughts import Event, open_store
-from noughts.core.codec import dumps
-from noughts.core.events import GameCreated, GameReady, PlayerActive
-from noughts.store.archive import export_all
-from noughts.store.records import record_hash
+from noughts import Service, open_store
+from noughts.cli import progress
+from noughts.cli.commands import store as store_tasks
+from noughts.store.archive import export_game
 from noughts.store.verify import verify
-from support.command import COMMAND
+from support.command import COMMAND, run_unread
 from support.deadlines import DEADLINE_SECONDS
+from support.fake_console import Terminal, fake_console
 from support.forked import noughts
 from support.pseudo_terminal import in_terminal
-from support.saved_games import DRAW, X_WINS, asked, change, digits, drawn, file, play, save, saving, url
+from support.saved_games import (
+    DRAW,
+    X_WINS,
+    asked,
+    change,
+    digits,
+    drawn,
+    file,
+    ids,
+    play,
+    save,
+    saving,
+    url,
+)
 
 LIMITED = (
     "import os, resource, sys\n"
@@ -72,11 +85,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def lines_of(folder: Path) -> list[str]:
+def lines_of(folder: Path) -> str:
     """Verify the store, and return it as lines."""
     with open_store(url(folder), create=False) as store:
         verify(store)
-        return list(export_all(store))
+    return noughts("store", "export", env=saving(folder)).stdout
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +121,7 @@ def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
         session.type("1\n")
         session.expect(drawn("51", end="\r\n"))
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"1 game, 6 events: copied to {tmp_path / 'copy'}.\n"
+    assert ran.stdout == f"Copied to {tmp_path / 'copy'}.\n"
     assert noughts(
         "resume", env=saving(tmp_path, NOUGHTS_STORE=f"sqlite:{tmp_path / 'copy'}")
     ).stdout.startswith(drawn("5"))
@@ -118,13 +131,13 @@ def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
 def test_four_processes_may_import_the_same_file(good: Path, tmp_path: Path) -> None:
     """At the same time, into a new store: everything is recorded once."""
     exported = tmp_path / "games.jsonl"
-    exported.write_text("".join(lines_of(good)))
+    exported.write_text(lines_of(good))
     command, env = [*COMMAND, "store", "import", str(exported)], saving(tmp_path / "there")
     running = [subprocess.Popen(command, env=env, stdout=PIPE, stderr=PIPE) for _ in range(4)]
     ended = [process.communicate(timeout=DEADLINE_SECONDS) for process in running]
 
     assert [process.returncode for process in running] == 4 * [0], ended
-    assert sorted(lines_of(tmp_path / "there")) == sorted(lines_of(good))
+    assert lines_of(tmp_path / "there") == lines_of(good)
 
 
 def test_two_processes_may_create_and_use_a_store_at_once(tmp_path: Path) -> None:
@@ -168,7 +181,7 @@ ALL = {
     "games": ["games"],
     "resume": ["resume"],
     "replay": ["replay", "a"],
-    "export": ["export", "a"],
+    "export": ["store", "export", "a"],
     "verify": ["store", "verify"],
     "backup": ["store", "backup", "copy"],
     "export all": ["store", "export"],
@@ -246,25 +259,27 @@ def test_a_backup_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
     copy = tmp_path / "copies" / "copy"
     copy.parent.mkdir()
 
-    for limit in (33_000, 50_000, 100_000):
+    for limit in (33_000, 50_000):
         ran = with_limit(limit, saving(tmp_path / "data"), "store", "backup", str(copy))
-        check_refused(ran, 1, f"{copy}.partial is unavailable: the disk ")
+        check_refused(ran, 1, f"{copy} is unavailable: the disk ")
         assert list(copy.parent.iterdir()) == []
 
     assert len(digits(tmp_path / "data")) == MANY
 
 
-def test_an_import_that_does_not_fit_records_nothing(tmp_path: Path) -> None:
+def test_an_import_that_does_not_fit_can_be_repeated(tmp_path: Path) -> None:
+    """What was imported until then stays."""
     save(tmp_path, "aaaaaaaa", "5")
 
     ran = import_many(tmp_path, limit=100_000)
 
-    check_refused(ran, 1, "is unavailable: the disk ")
+    check_refused(ran, 1, "(what was imported stays, and the import can be repeated)")
+    assert "is unavailable: the disk " in ran.stderr
     assert ran.stdout == ""
-    assert digits(tmp_path) == ["5"]
+    assert digits(tmp_path)[-1] == "5"
     again = import_many(tmp_path)
     assert (again.returncode, again.stderr) == (0, "")
-    assert digits(tmp_path) == ["5", *MANY * [DRAW]]
+    assert digits(tmp_path) == [*MANY * [DRAW], "5"]
 
 
 def test_an_export_that_does_not_fit_is_reported(tmp_path: Path) -> None:
@@ -275,16 +290,16 @@ def test_an_export_that_does_not_fit_is_reported(tmp_path: Path) -> None:
     check_refused(ran, 1, "cannot continue: File too large")
 
 
-MANY = 40
+MANY = 100
 
 
 def import_many(folder: Path, limit: int = 1 << 30) -> Ran:
     """Import many games with a limit on file sizes, as on a full disk."""
     with open_store("memory:") as store:
         play(store, "game", *DRAW)
-        commands = [record.events for record in store.read("game")]
+        line = export_game(Service(store).look("game"))
     source = folder.with_suffix(".many")
-    source.write_bytes(b"".join(sealed(*commands, game=f"game-{number}") for number in range(MANY)))
+    source.write_text("".join(line.replace(':"game"', f':"game-{number}"') for number in range(MANY)))
     return with_limit(limit, saving(folder), "store", "import", str(source))
 
 
@@ -293,7 +308,7 @@ def import_many(folder: Path, limit: int = 1 << 30) -> Ran:
 
 BAD_FILES = {
     "application_id = 12345": "is not a store of games: the database belongs to another program",
-    "user_version = 99": "was made by a newer noughts: its schema is 99, and this one reads",
+    "user_version = 99": "was made by a newer noughts: its schema is 99, not 20",
 }
 
 
@@ -325,30 +340,35 @@ def test_a_garbled_store_is_reported_as_damaged(good: Path, tmp_path: Path, task
     assert [path.name for path in tmp_path.iterdir()] == ["good"]
 
 
-# Records that have changed
+# What has changed
 
 
-ANN = "UPDATE noughts_records SET events = replace(events, 'Ann', 'Eve') WHERE game = 'aaaaaaaa'"
-ANN_CHANGED = "the record at version 3 of game 'aaaaaaaa' has changed since it was recorded"
+ANN = "UPDATE games SET record = replace(record, 'Ann', 'Eve') WHERE id = 'aaaaaaaa'"
+ANN_CHANGED = "game 'aaaaaaaa' has changed since it was recorded"
 CHANGES = {
     ANN: ANN_CHANGED,
-    "DELETE FROM noughts_records WHERE version = 6": "version 9 of game 'bbbbbbbb' has changed",
-    "UPDATE noughts_games SET result = 'X' WHERE id = 'cccccccc'": "is wrong about game 'cccccccc'",
+    "UPDATE games SET revision = 99 WHERE id = 'bbbbbbbb'": "game 'bbbbbbbb' has changed",
+    "UPDATE games SET record = CAST(x'7bff' AS TEXT) WHERE id = 'aaaaaaaa'": ANN_CHANGED,
+    "UPDATE games SET result = 'X' WHERE id = 'cccccccc'": "lists are wrong about game 'cccccccc'",
+    "UPDATE counter SET hours = 9": "the count of hours has changed",
+    "DROP INDEX games_by_x": "the index games_by_x is missing",
 }
 
 
 @pytest.mark.parametrize(("statement", "sentence"), CHANGES.items())
 def test_every_change_is_found(good: Path, statement: str, sentence: str) -> None:
-    """Nothing is repaired silently."""
+    """Nothing is repaired silently, and the exit code reports it even if the report is unread."""
     change(good, statement)
     before = contents(good)
 
     ran = noughts("store", "verify", env=saving(good))
+    unread = run_unread("store", "verify", "--json", env=saving(good))
 
-    check_refused(ran, 1, "the store is damaged: ")
-    *faults, good_part = ran.stdout.splitlines()
-    assert sentence in faults[0]
+    check_refused(ran, 1, "the store is damaged: 1 fault (noughts store export")
+    fault, good_part = ran.stdout.splitlines()
+    assert sentence in fault
     assert good_part.endswith(": the rest is sound.")
+    assert (unread.returncode, unread.stderr) == (1, ran.stderr)
     assert contents(good) == before
 
 
@@ -357,7 +377,8 @@ def test_a_damaged_game_does_not_affect_others(good: Path) -> None:
 
     listed = noughts("games", env=saving(good))
     resumed = noughts("resume", "c", typed="1\n", env=saving(good))
-    damaged = [noughts(*ALL[task], env=saving(good)) for task in ("replay", "export", "export all")]
+    damaged = [noughts(*ALL[task], env=saving(good)) for task in ("replay", "export")]
+    exported = noughts("store", "export", env=saving(good))
 
     assert (listed.returncode, listed.stderr) == (0, "")
     assert [line.split("  ", 2)[-1] for line in listed.stdout.splitlines()[1:]] == [
@@ -368,6 +389,33 @@ def test_a_damaged_game_does_not_affect_others(good: Path) -> None:
     assert (resumed.returncode, resumed.stderr) == (0, "")
     for ran in damaged:
         check_refused(ran, 1, ANN_CHANGED)
+    assert [line[9:17] for line in exported.stdout.splitlines()] == ["bbbbbbbb", "cccccccc"]
+    assert exported.returncode == 1
+    assert exported.stderr.splitlines() == [
+        f"noughts: {ANN_CHANGED}",
+        "noughts: the store is damaged: only what is sound was written (docs/store.md)",
+    ]
+
+
+def test_what_can_be_read_of_a_cut_file_moves_to_a_new_store(good: Path) -> None:
+    """SQLite opens it as soon as it is as long as before, whatever is in the new pages."""
+    with open_store(url(good)) as store:
+        for number in range(60):
+            play(store, f"game{number}", *X_WINS)
+    size = file(good).stat().st_size
+    os.truncate(file(good), size - 3 * 4096)
+
+    unopened = noughts("store", "verify", "--json", env=saving(good))
+    os.truncate(file(good), size)
+    verified = noughts("store", "verify", env=saving(good))
+    exported = noughts("store", "export", env=saving(good))
+    imported = noughts("store", "import", "-", typed=exported.stdout, env=saving(good / "new"))
+
+    for ran in (unopened, verified):
+        check_refused(ran, 1, "the store is damaged: ")
+    assert unopened.stdout.startswith('{"games": 0, "events": 0, "faults": ["the store ')
+    assert (exported.returncode, imported.returncode) == (1, 0)
+    assert 50 < len(digits(good / "new")) < 63
 
 
 def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> None:
@@ -386,65 +434,23 @@ def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> 
         assert all(line.isprintable() for line in (each.stdout + each.stderr).splitlines())
 
 
-# Hostile imports
+# Imports
 
 
-def sealed(*commands: Sequence[Event], game: str = "hhhhhhhh", key: str = "key", at: int = 0) -> bytes:
-    """Return lines with valid hashes, whatever else they contain."""
-    previous, version, lines = b"", 0, []
-    for command in commands:
-        texts = [*map(dumps, command)]
-        previous = record_hash(previous, game, version, at, key, "\n".join(texts))
-        line = {"game": game, "version": version, "at": at, "key": key}
-        line |= {"events": [*map(json.loads, texts)], "hash": previous.hex()}
-        lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
-        version += len(command)
-    return "".join(lines).encode()
+def test_a_hostile_import_is_listed_in_clean_lines(good: Path, tmp_path: Path) -> None:
+    """The good games around the bad lines are recorded."""
+    lines = lines_of(good).splitlines(keepends=True)
+    (tmp_path / "harm").write_text(f"{lines[0]}\x1b[2J\x07\n{lines[1]}{'x' * 2_000_000}\n{lines[2]}")
 
+    ran = noughts("store", "import", str(tmp_path / "harm"), env=saving(tmp_path / "new"))
 
-def changed(number: int, old: str, new: str) -> bytes:
-    """Return a valid game with one line changed; fail if nothing changes."""
-    lines = _game().splitlines(keepends=True)
-    assert old.encode() in lines[number - 1]
-    lines[number - 1] = lines[number - 1].replace(old.encode(), new.encode("utf-8", "surrogateescape"), 1)
-    return b"".join(lines)
-
-
-def _game() -> bytes:
-    with open_store("memory:") as store:
-        play(store, "gggggggg", "5", "1", "9", x="Ann")
-        return "".join(export_all(store)).encode()
-
-
-MARK = GameCreated().first
-CREATED = (GameCreated(), GameReady(), PlayerActive(MARK))
-
-HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
-    "a line of 10 MB": (_game() + b"x" * 10_000_000, "line 7: a line has at most 1048576 bytes"),
-    "an unknown event": (
-        changed(3, "playerPlacedToken", "gameHacked"),
-        "line 4: no event is called 'gameHacked'",
-    ),
-    "a changed name": (changed(2, "Ann", "Eve"), "line 3: the hash doesn't follow"),
-    "an escape in a name": (changed(2, "Ann", "\\u001b[2J"), "line 3: "),
-    "half a surrogate": (changed(2, "Ann", "\\ud800"), "line 3: "),
-    "half a command": (sealed(CREATED[:2]), "game hhhhhhhh: the history stops after event 2"),
-    "control characters": (b"\x1b[2J\x07\n", "line 2: '\\x1b[2J\\x07' is not JSON"),
-}
-
-
-@pytest.mark.parametrize("harm", HOSTILE_FILES)
-def test_a_hostile_import_is_refused_whole(good: Path, tmp_path: Path, harm: str) -> None:
-    """The good game before the bad line isn't recorded either."""
-    hostile, sentence = HOSTILE_FILES[harm]
-    (tmp_path / "harm").write_bytes(sealed(CREATED, game="first") + hostile)
-    before = lines_of(good)
-
-    ran = noughts("store", "import", str(tmp_path / "harm"), env=saving(good))
-
-    check_refused(ran, 2, sentence)
-    assert ran.stdout == ""
-    assert lines_of(good) == before
+    check_refused(ran, 2, "noughts: 2 lines not imported\n")
+    assert ran.stdout.splitlines() == [
+        "Not imported: line 2: '\\x1b[2J\\x07' is not JSON.",
+        "Not imported: line 4: a line has at most 1048576 bytes.",
+        "3 games, 66 events: imported, 0 known before.",
+    ]
+    assert lines_of(tmp_path / "new") == "".join(lines)
 
 
 def test_an_import_that_is_killed_leaves_the_store_good(good: Path) -> None:
@@ -452,7 +458,49 @@ def test_an_import_that_is_killed_leaves_the_store_good(good: Path) -> None:
     command = [*COMMAND, "store", "import", "-"]
     with subprocess.Popen(command, env=saving(good), stdin=PIPE, stdout=PIPE) as process:
         assert process.stdin
-        os.write(process.stdin.fileno(), _game())
+        os.write(process.stdin.fileno(), before.replace("aaaaaaaa", "ffffffff").encode())
         process.kill()
 
-    assert lines_of(good) == before
+    assert set(before.splitlines()) <= set(lines_of(good).splitlines())
+
+
+# Deleting
+
+
+@pytest.mark.parametrize("others", [[], ["aaaaaaaa2"]])
+def test_an_exact_id_is_deleted(good: Path, others: list[str]) -> None:
+    """Even if a newer id begins with it."""
+    for other in others:
+        save(good, other, "5", x="Eve")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Ann  Zo\u00eb" in ran.stdout
+    assert "Eve" not in ran.stdout
+    assert sorted(ids(good)) == [*others, "bbbbbbbb", "cccccccc"]
+    assert noughts("store", "verify", env=saving(good)).returncode == 0
+
+
+# Progress
+
+
+@pytest.mark.parametrize("task", ["verify", "backup", "export", "import"])
+@pytest.mark.parametrize(
+    ("columns", "delay", "is_shown"), [(80, 0, True), (20, 0, False), (80, 9999, False)]
+)
+def test_a_task_shows_its_progress_in_a_terminal(
+    good: Path, monkeypatch: pytest.MonkeyPatch, task: str, columns: int, delay: int, *, is_shown: bool
+) -> None:
+    """If it takes longer than a moment, and where there is room; the line is left empty."""
+    terminal, source = Terminal(), good / "source"
+    if task == "import":
+        source.write_text(lines_of(good))
+    monkeypatch.setattr(progress, "window_columns", lambda _out: columns)
+    monkeypatch.setattr(store_tasks, "DELAY_SECONDS", delay)
+
+    options = Namespace(task=task, store=url(good), json=False, file=str(source), game=None, rooms=False)
+    store_tasks.run(options, fake_console(StringIO(), terminal))
+
+    assert ("0 %" in terminal.getvalue()) == is_shown
+    assert terminal.getvalue().rpartition("\r")[2] == ""

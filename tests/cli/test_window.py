@@ -59,7 +59,7 @@ def test_a_line_fits_the_window(
     save(tmp_path, "first", *DRAW[:6], x=LONG, o=WIDE)
     save(tmp_path, "second", *X_WINS, x="ann", o="bot:saved:file=a-long-name.json")
     save(tmp_path, "damaged", "5")
-    change(tmp_path, "UPDATE noughts_records SET at = 'noon' WHERE game = 'damaged'")
+    change(tmp_path, "UPDATE games SET hour = 7 WHERE id = 'damaged'")
 
     with in_terminal(*line.split(), size=(columns, 50), env=saving(tmp_path)) as session:
         session.end()

@@ -237,7 +237,8 @@ def play_and_save(seats: str, moves: str, tmp_path: Path) -> tuple[Event, ...]:
     store = f"sqlite:{tmp_path}/games.sqlite"
     noughts("play", *shlex.split(seats), "--store", store, typed=keys(moves, None), env=environment())
     exported = noughts("store", "export", "--store", store, env=environment()).stdout
-    return tuple(decode(event) for line in exported.splitlines() for event in json.loads(line)["events"])
+    [line] = exported.splitlines()
+    return tuple(decode(event) for entry in json.loads(line)["record"] for event in entry["events"])
 
 
 @then(parsers.parse("its record begins with {beginning}"))

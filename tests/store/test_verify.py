@@ -1,255 +1,212 @@
-"""Any change behind the store's back is found, and the first bad record is named."""
+"""Verifying a store: every fault is found and named, and the rest is counted."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from collections.abc import Callable
-from itertools import cycle
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from noughts.store import verify as verifying
-from noughts.store.base import EventStore
+from noughts.store import base
+from noughts.store.base import Store, StoredGame, nothing
 from noughts.store.errors import CorruptStore
-from noughts.store.records import record_hash
+from noughts.store.rows import LISTED, Columns, entries_of
 from noughts.store.urls import open_store
 from noughts.store.verify import VerifyReport, examine, verify
 from support.damages import Place
-from support.played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
+from support.played import CREATED, NOW, PLACED, X_WINS, fill, found, game_of, play
+
+GAMES = ("won", "lost", "drawn", "unfinished", "given-up", "Empty_1")
+"""Those that `fill` leaves."""
 
 
-class Damaged(Place):
-    """A store that was sound, and that is changed with the tools of the database."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        with open_store(url) as store:
-            fill(store)
-            store.write_document("seats", "text", expected=0)
-            self.records = feed_of(store)
-            self.lost = store.read("lost")
-
-    def forge(self, place: int, key: str, text: str) -> None:
-        """Change a record of the game `lost`, and compute its hash again."""
-        version, at = self.lost[place].version, self.lost[place].at
-        link = record_hash(self.lost[place - 1].hash, "lost", version, at, key, text)
-        changes = "UPDATE noughts_records SET key = ?, events = ?, hash = ?"
-        self.do((f"{changes} WHERE game = 'lost' AND version = ?", key, text, link, version))
-
-    def verdict(self) -> str:
-        with open_store(self.url) as store, pytest.raises(CorruptStore) as found:
-            verify(store)
-        assert str(found.value).isprintable()
-        return str(found.value)
+def filled(url: str) -> dict[str, int]:
+    """Fill a store, and return the number of each game's events."""
+    with open_store(url) as store:
+        fill(store)
+        return {game: found(store, game).version for game in GAMES}
 
 
-@pytest.fixture
-def damaged(url: str) -> Damaged:
-    return Damaged(url)
+def test_a_sound_store_is_counted(store: Store) -> None:
+    assert verify(store) == VerifyReport(0, 0, ())
+    fill(store)
+    shares: list[float] = []
+
+    report = examine(store, shares.append)
+
+    assert (
+        report == verify(store) == VerifyReport(6, sum(found(store, game).version for game in GAMES), ())
+    )
+    assert shares == sorted(shares)
+    assert all(0 <= share <= 1 for share in shares)
 
 
-def change(damaged: Damaged, what: str) -> None:
-    """Change something in a record of the game `lost`, and in the one after it."""
-    changes, *values = CHANGED[what]
-    where = "game = 'lost' AND version IN (8, 11)"
-    damaged.do((f"UPDATE noughts_records SET {changes} WHERE {where}", *values))  # noqa: S608 - those below
+def test_others_may_play_meanwhile(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games that change, begin and are deleted between two pages are no faults."""
+    fill(store)
+    monkeypatch.setattr(base, "PAGE_ROWS", 2)
+
+    def go_on(_share: float) -> None:
+        play(store, f"-{store.count()}", game_of("5"))
+        if store.read("unfinished"):
+            store.delete("unfinished")
+            store.count_hour(store.hours())
+
+    assert examine(store, go_on).faults == ()
 
 
-CHANGED: dict[str, tuple[str, *tuple[object, ...]]] = {
-    "the events": ("events = replace(events, 'X', 'O') || ?", " "),
-    "one letter": ("events = events || ?", " "),
-    "the hash": ("hash = ?", bytes(32)),
-    "the length of the hash": ("hash = ?", b"0"),
-    "the key": ("key = ?", "another"),
-    "the time": ("at = at + ?", 1),
-    "everything": ("events = '{}', key = '', at = 0",),
-}
+# Every kind of fault
 
 
-@pytest.mark.parametrize("what", CHANGED)
-def test_a_changed_record_is_named_and_never_read(damaged: Damaged, what: str) -> None:
-    """The first bad record is named; other games are read as before, and the list shows what it can."""
-    change(damaged, what)
-    named = "the record at version 8 of game 'lost' has changed since it was recorded"
+def unsound(
+    *steps: tuple[Any, ...], game: str = "won", keys: str = "abcdefg", room: str = ""
+) -> Callable[[Place], None]:
+    """Return the damage that leaves a row with a valid hash, but a game that cannot be."""
 
-    assert damaged.verdict().startswith(named)
-    with open_store(damaged.url) as store:
-        for read in (lambda: store.read("lost"), store.feed):
-            with pytest.raises(CorruptStore, match=named):
-                read()
-        assert store.read("won") == tuple(record for record in damaged.records if record.game == "won")
-        faulty = [summary.id for summary in store.games() if summary.game is None]
-        assert faulty == ["lost"]
+    def damage(place: Place) -> None:
+        entries = entries_of([(keys[number], NOW, step) for number, step in enumerate(steps)])
+        stored = nothing("won").followed_by(entries, room=room)
+        changed = StoredGame(game, 1, 0, stored.record, room, entries)
+        if game != "won":
+            place.put("won", id=game)
+        place.rewrite(changed, Columns())
+
+    return damage
 
 
-REMOVE = "DELETE FROM noughts_records WHERE game = 'lost'"
-RECORD = "UPDATE noughts_records SET {} WHERE game = 'lost' AND version = 8"
-WRONG = "the catalogue is wrong about game 'lost'"
-FOUND: dict[str, tuple[str, str]] = {
-    "a record with another version": (RECORD.format("version = 900"), "game 'lost' has changed"),
-    "a record of another game": (
-        RECORD.format("game = 'Empty_1'"),
-        "version 8 of game 'Empty_1' has changed",
-    ),
-    "a record that says that its game was deleted": (
-        RECORD.format("events = ''"),
-        "version 8 of game 'lost' has changed",
-    ),
-    "a record deleted": (f"{REMOVE} AND version = 8", "version 11 of game 'lost' has changed"),
-    "a first record deleted": (f"{REMOVE} AND version = 0", "version 3 of game 'lost' has changed"),
-    "a last record deleted": (f"{REMOVE} AND version = 20", WRONG),
-    "all records of a game deleted": (REMOVE, WRONG),
-    "a game that the catalogue lacks": ("DELETE FROM noughts_games WHERE id = 'lost'", WRONG),
-    "a game without records": (
-        "INSERT INTO noughts_games (id, started) VALUES ('ghost', 7)",
-        "the catalogue is wrong about game 'ghost'",
-    ),
-    "a game that was renamed": ("UPDATE noughts_games SET id = 'stolen' WHERE id = 'lost'", "'stolen'"),
-    "a game that can't exist": ("UPDATE noughts_games SET id = '!' WHERE id = 'won'", "game '!'"),
+def put(**values: object) -> Callable[[Place], None]:
+    return lambda place: place.put("won", **values)
+
+
+CHANGED = "game 'won' has changed since it was recorded"
+LISTS = "the columns for lists are wrong about game 'won'"
+COUNT = "the count of hours has changed since it was recorded"
+
+ROWS: dict[str, tuple[Callable[[Place], None], str]] = {
+    "id": (put(id="win"), "game 'win' has changed since it was recorded"),
+    "hash": (put(hash=b""), CHANGED),
+    "revision": (put(revision=7), CHANGED),
+    "hour": (put(hour=1), CHANGED),
+    "record": (put(record=""), CHANGED),
+    "room": (put(room="{}"), CHANGED),
     **{
-        f"a catalogue with {change}": (f"UPDATE noughts_games SET {change} WHERE id = 'lost'", WRONG)  # noqa: S608 - those below
-        for change in ("x = 'Mallory'", "o = NULL", "result = 'X'", "result = NULL", "started = 7")
+        name: (put(**{name: 5 if name in ("started", "played") else "?"}), LISTS)
+        for name in LISTED.split(", ")
     },
-    "a document": ("UPDATE noughts_documents SET text = 'other'", "document 'seats' has changed"),
+    "unlisted": (put(started=None), LISTS),
+    "half a command": (
+        unsound(CREATED[:2]),
+        "game 'won' is unsound: the history stops after event 2, before playerActive(X)",
+    ),
+    "an illegal move": (
+        unsound(CREATED, PLACED, PLACED),
+        "game 'won' is unsound: event 7 is playerPlacedToken(1,1,X) instead of ",
+    ),
+    "a key twice": (
+        unsound(CREATED, PLACED, keys="aa"),
+        "game 'won' is unsound: two commands have the same key",
+    ),
+    "a bad id": (unsound(CREATED, game="w n"), "game 'w n' is unsound: the id of a game has 1 to 64 "),
+    "a room that is not JSON": (unsound(CREATED, room="harm"), "a room is not an object in JSON: 'harm'"),
+    "hours": (lambda place: place.do("UPDATE counter SET hours = 5"), COUNT),
+    "the hash of the hours": (lambda place: place.do("UPDATE counter SET hash = ?", b""), COUNT),
+    "no hours": (lambda place: place.do("DELETE FROM counter"), COUNT),
 }
 
 
-@pytest.mark.parametrize("what", FOUND)
-def test_damage_is_found_and_named(damaged: Damaged, what: str) -> None:
-    statement, named = FOUND[what]
-    damaged.do(statement)
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_fault_is_named_and_the_rest_counted(url: str, kind: str) -> None:
+    versions = filled(url)
+    damage, fault = ROWS[kind]
+    damage(Place(url))
 
-    assert named in damaged.verdict()
+    with open_store(url, create=False) as store:
+        report = examine(store)
+        with pytest.raises(CorruptStore) as refusal:
+            verify(store)
 
-
-def test_a_forged_record_is_found_by_the_next_one(damaged: Damaged) -> None:
-    """To change a record and its hash isn't enough: the hash of the next one covers it."""
-    damaged.forge(4, "forged", damaged.lost[4].text)
-
-    assert "version 11 of game 'lost' has changed" in damaged.verdict()
-
-
-def test_an_unknown_event_is_named(damaged: Damaged) -> None:
-    damaged.forge(len(damaged.lost) - 1, "key", '{"schema":1,"event":"gameBurnt"}')
-
-    found = damaged.verdict()
-    assert "version 20 of game 'lost' can't be read: no event is called 'gameBurnt'" in found
+    assert [*report.faults] == [one for one in report.faults if one.startswith(fault)] != []
+    assert str(refusal.value) == report.faults[0]
+    if fault != COUNT:
+        del versions["won"]
+    assert report[:2] == (len(versions), sum(versions.values()))
 
 
-def test_a_game_without_records_does_not_hide_the_others(damaged: Damaged) -> None:
-    damaged.do(FOUND["a game without records"][0])
-    with open_store(damaged.url) as store:
-        found = {summary.id: summary.game is None for summary in store.games()}
+def test_every_fault_is_named(url: str) -> None:
+    filled(url)
+    place = Place(url)
+    place.do("UPDATE games SET revision = revision + 1")
+    place.do("UPDATE counter SET hours = 5")
 
-    assert found == {**dict.fromkeys((record.game for record in damaged.records), False), "ghost": True}
-
-
-def test_the_first_of_several_bad_records_is_named(
-    damaged: Damaged, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verifying, "PAGE_ROWS", 10)
-    damaged.do("UPDATE noughts_records SET at = at + 1 WHERE version = 3 AND game IN ('drawn', 'lost')")
-
-    assert "version 3 of game 'lost' has changed" in damaged.verdict()
+    with open_store(url, create=False) as store:
+        assert [*examine(store).faults] == [
+            *(f"game '{game}' has changed since it was recorded" for game in sorted({*GAMES, "deleted"})),
+            COUNT,
+        ]
 
 
-def test_records_that_changed_places_are_found(sqlite_url: str) -> None:
-    damaged = Damaged(sqlite_url)
-    moved = "UPDATE noughts_records SET sequence = {} - sequence WHERE game = 'lost' AND version = 8"
-    damaged.do(moved.replace("{}", "1000"))
+# Files of which SQLite can't read a page
 
-    assert "version 11 of game 'lost' has changed" in damaged.verdict()
+MANY = 60
 
 
-def test_verifying_changes_nothing(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(store)
-    play(store, "deleted", game_of(""))
-    store.delete("deleted", at=NOW)
-    before = feed_of(store)
-    for page in (1000, 3):
-        monkeypatch.setattr(verifying, "PAGE_ROWS", page)
-        assert verify(store) == VerifyReport(6, len(events_of(before)), ())
-    assert feed_of(store) == before
+def save_many(path: Path, first: int, end: int) -> None:
+    with open_store(f"sqlite:{path}") as store:
+        for number in range(first, end):
+            play(store, f"game{number * 7 % MANY}", game_of(X_WINS, "Ann", f"Bob{number}"))
 
 
-# While others play
+def pages_of(path: Path) -> dict[int, str | None]:
+    """Return the pages of a file, with the name of the table or index that begins there."""
+    with closing(sqlite3.connect(path)) as file:
+        roots = dict(file.execute("SELECT rootpage, name FROM sqlite_schema"))
+    return {page: roots.get(page) for page in range(1, path.stat().st_size // PAGE_BYTES + 1)}
 
 
-@pytest.mark.parametrize("moment", ["_feed", "catalogue", "_records_of_many", "read"])
-@pytest.mark.parametrize(
-    "event", ["a game starts", "a game ends", "a game is deleted", "one thing after the other"]
-)
-def test_a_store_in_which_others_play_meanwhile_is_sound(
-    store: EventStore, monkeypatch: pytest.MonkeyPatch, moment: str, event: str
-) -> None:
-    fill(store)
-    steps = game_of(X_WINS, "Ann")
-    version = play(store, "unsteady", steps[:-1], at=NOW + 1)
-    names = iter(range(1000))
-
-    def end() -> None:
-        if store.versions(["unsteady"]) == {"unsteady": version}:
-            play(store, "unsteady", steps[-1:], version)
-
-    def delete() -> None:
-        if store.versions(["unsteady"]):
-            store.delete("unsteady", at=NOW)
-
-    happenings: dict[str, tuple[Callable[[], object], ...]] = {
-        "a game starts": (lambda: play(store, f"new{next(names)}", steps),),
-        "a game ends": (end,),
-        "a game is deleted": (delete,),
-        "one thing after the other": (lambda: None, end, delete),
-    }
-    happen = cycle(happenings[event])
-    real = getattr(store, moment)
-
-    def interrupted(*arguments: object) -> object:
-        next(happen)()
-        return real(*arguments)
-
-    monkeypatch.setattr(verifying, "PAGE_ROWS", 10)
-    monkeypatch.setattr(store, moment, interrupted)
-
-    assert verify(store).games >= 6
-    monkeypatch.undo()
-    assert verify(store).games >= 6
+def put_page(path: Path, page: int, contents: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek((page - 1) * PAGE_BYTES)
+        file.write(contents)
 
 
-def test_a_game_that_the_feed_does_not_have_yet_is_sound(
-    store: EventStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The feed may be late: then the catalogue lists the game, and the game itself is read."""
-    fill(store)
-    late = store._feed("records", "", 7)  # noqa: SLF001 - what verify reads
-    monkeypatch.setattr(store, "_feed", lambda table, *_: late if table == "records" else ([], ""))
-
-    assert verify(store).games == 6
+PAGE_BYTES = 4096
 
 
-@pytest.mark.parametrize("table", ["documents", "records"])
-def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None:
-    damaged = Damaged(sqlite_url)
-    with open_store(sqlite_url) as store:
-        for name in ("room1", "room2"):
-            store.write_document(name, "text", expected=0)
-    if table == "documents":
-        damaged.do("UPDATE noughts_documents SET text = CAST(x'ff' AS TEXT) WHERE name LIKE 'room%'")
-        names = ["room1", "room2"]
-    else:
-        for game in ("lost", "drawn"):
-            damaged.do(("UPDATE noughts_records SET events = CAST(x'ff' AS TEXT) WHERE game = ?", game))
-        names = ["lost", "drawn"]
+def test_a_lost_page_hides_no_other_game(tmp_path: Path) -> None:
+    """Each page of the file in turn; without the root of the table nothing can be found."""
+    whole, damaged = tmp_path / "whole", tmp_path / "damaged"
+    save_many(whole, 0, MANY)
 
-    with open_store(sqlite_url) as store:
-        faults = examine(store).faults
+    for page, name in pages_of(whole).items():
+        if page == 1:  # the file's header
+            continue
+        shutil.copy(whole, damaged)
+        put_page(damaged, page, bytes(PAGE_BYTES))
+        with open_store(f"sqlite:{damaged}", create=False) as store:
+            report = examine(store)
+            with pytest.raises(CorruptStore):
+                verify(store)
+        lost = {"games": MANY, None: 4}.get(name, 0)
+        assert MANY - lost <= report.games <= MANY, (page, name)
+        if report.games < MANY:
+            assert report.faults[-1].endswith(f": {MANY - report.games} of its games can't be read")
 
-    assert all(any(f"'{name}'" in fault for fault in faults) for name in names)
 
+def test_an_index_that_lacks_games_hides_none(tmp_path: Path) -> None:
+    """As a page that was not written before a power cut leaves it."""
+    path = tmp_path / "games"
+    save_many(path, 0, 20)
+    [page] = [page for page, name in pages_of(path).items() if name == "sqlite_autoindex_games_1"]
+    old = path.read_bytes()[(page - 1) * PAGE_BYTES : page * PAGE_BYTES]
+    save_many(path, 20, 30)
+    put_page(path, page, old)
 
-@pytest.mark.parametrize("value", [b"deleted 1 1", 7])
-def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str, value: object) -> None:
-    damaged = Damaged(sqlite_url)
-    with open_store(sqlite_url) as store:
-        store.delete("lost", at=NOW)
-    damaged.do(("UPDATE noughts_records SET events = ? WHERE events LIKE 'deleted%'", value))
-    assert "has changed" in damaged.verdict()
+    with open_store(f"sqlite:{path}", create=False) as store:
+        report = examine(store)
+
+    assert report.games == 30
+    assert [fault for fault in report.faults if fault.startswith("SQLite finds: ")] != []

@@ -42,11 +42,10 @@ _numbers = count()
 
 
 class Create(NamedTuple):
-    """A new file got this name; its content so far is synced."""
+    """A new file got this name."""
 
     name: str
     file: int
-    content: bytes = b""
 
 
 class Delete(NamedTuple):
@@ -126,20 +125,14 @@ class Disk:
 
     @contextmanager
     def watching_folder(self) -> Iterator[None]:
-        """Log when Python syncs the folder or replaces a file, without really syncing."""
+        """Log when Python syncs the folder, without really syncing."""
         place = self.folder.stat()
-
-        def replace(path: Path, content: bytes, *, new: Path) -> None:  # noqa: ARG001 - the file is written directly
-            path.write_bytes(content)
-            self._numbers[path.name] = next(self._next)
-            self.log.append(Create(path.name, self._numbers[path.name], content))
-            self.log.append(SyncFolder())
 
         def watched(descriptor: int) -> None:
             if os.path.samestat(os.fstat(descriptor), place):
                 self.log.append(SyncFolder())
 
-        with patch("os.fsync", watched), patch("noughts.store.checkpoints.put_in_place", replace):
+        with patch("os.fsync", watched):
             yield
 
     def copy(self, folder: Path) -> None:
@@ -226,7 +219,7 @@ class _WatchedFile(apsw.VFSFile):
 class Rows(list[tuple[object, ...]]):
     """The result of a statement."""
 
-    lastrowid = 0
+    rowcount = -1
 
     def fetchone(self) -> tuple[object, ...] | None:
         return self.pop(0) if self else None
@@ -256,7 +249,7 @@ class Connection:
             statement = f"PRAGMA synchronous = {self._synchronous}"
         with _translated():
             rows = Rows(self._connection.execute(statement, tuple(values)))
-        rows.lastrowid = self._connection.last_insert_rowid()
+        rows.rowcount = self._connection.changes()
         self._make_room()
         return rows
 
@@ -340,8 +333,8 @@ class Outage:
 
     def _do(self, operation: Operation) -> None:
         match operation:
-            case Create(name, file, content):
-                self._files[file] = _File(content)
+            case Create(name, file):
+                self._files[file] = _File()
                 self._names.setdefault(name, [None]).append(file)
             case Delete(name):
                 self._names[name].append(None)

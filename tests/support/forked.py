@@ -49,7 +49,13 @@ _LATE_MODULES = (
     "textwrap",
 )
 """What many runs load only when they need it."""
-_SERVER_MODULES = ("noughts.web.app", "uvloop")
+_SERVER_MODULES = (
+    "noughts.store.memory",
+    "noughts.store.sqlite",
+    "noughts.web.app",
+    "uvicorn",
+    "uvloop",
+)
 """Loaded for servers, if installed."""
 _STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG")
 """Prefixes of the variables that Python reads only when it starts."""
@@ -142,8 +148,6 @@ def fork(
 
 def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked | None:
     """Fork a server; return None if it has to be started instead."""
-    if "--workers" in arguments or "NOUGHTS_WORKERS" in env:  # workers start from `sys.argv`
-        return None
     message = _message(("serve", *arguments), env, Path.cwd())
     if message is None:
         return None

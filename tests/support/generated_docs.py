@@ -13,12 +13,16 @@ from pathlib import Path
 
 from noughts import errors
 from noughts.core.player import MAX_NAME_CHARACTERS
-from noughts.web import http, server
-from noughts.web.games import MAX_EVENTS
+from noughts.service import MAX_TAKE_BACK_BYTES
+from noughts.store.postgres import DEADLINE_SECONDS
+from noughts.store.urls import SERVED
+from noughts.web.app import BODY_SECONDS
 from noughts.web.metrics import HELP
 from noughts.web.problems import CODES
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
+from noughts.web.serve import IDLE_SECONDS, UNACKNOWLEDGED_MS
 from noughts.web.settings import Settings, variable
+from noughts.web.streams import WRITE_SECONDS
 from support import requirements
 from support.web.serving_docs import DOCS, served
 
@@ -32,7 +36,6 @@ OPTIONS = {"store": "--store", "bots": "--bot"}
 SERVER_OPTIONS = {
     "host": "The address to listen at: `0.0.0.0` for all of IPv4, `::` for IPv6.",
     "port": "The port; 0 for any that is free.",
-    "workers": "Processes that share the work.",
 }
 """Options that are not settings of the application; each has a variable, too."""
 
@@ -58,7 +61,9 @@ def settings() -> str:
     for name, meaning in _docstrings(Settings).items():
         option = f"`{OPTIONS[name]}`, " if name in OPTIONS else ""
         default = getattr(Settings(), name)
-        shown = "the user's data folder" if name == "store" else f"`{default}`" if default != "" else ""
+        shown = f"`{default}`" if default != "" else ""
+        if name == "store":
+            shown = f"`noughts/{SERVED}` in the user's data folder"
         rows.append((f"{option}`{variable(name)}`", shown, meaning))
     return _table(("setting", "default", "meaning"), rows)
 
@@ -67,15 +72,14 @@ def limits() -> str:
     """Return the limits of the server that are not settings, and what happens when they are exceeded."""
     rows = [
         ("body", f"{MAX_BODY_BYTES:,} bytes", _refused("tooLarge")),
-        ("first line and headers", f"{http.MAX_HEAD_BYTES // 1024} KiB", _refused("headersTooLarge")),
+        ("time to send it", f"{BODY_SECONDS:g} s", _refused("timeout")),
         ("query", f"{MAX_QUERY_BYTES} bytes", _refused("badRequest")),
         ("name", f"{MAX_NAME_CHARACTERS} characters", _refused("nameRefused")),
-        ("events of a game, for take-backs", f"{MAX_EVENTS:,}", _refused("tooLong")),
-        ("time to send a request", f"{http.REQUEST_TIMEOUT_SECONDS:g} s", _refused("timeout")),
-        ("idle connection", f"{http.IDLE_TIMEOUT_SECONDS:g} s", "closed"),
-        ("requests sent ahead", str(http.MAX_PIPELINED), "closed"),
-        ("unsent data for a slow reader", f"{http.MAX_UNSENT_BYTES // 1024} KiB", "closed"),
-        ("unacknowledged data", f"{server.UNACKNOWLEDGED_MS // 1000} s", "closed"),
+        ("record of a game, for take-backs", f"{MAX_TAKE_BACK_BYTES // 1024} KiB", _refused("tooLong")),
+        ("commit on PostgreSQL", f"{DEADLINE_SECONDS:g} s", _refused("storeUnavailable")),
+        ("idle connection", f"{IDLE_SECONDS} s", "closed"),
+        ("stream whose reader does not read", f"{WRITE_SECONDS:g} s", "closed"),
+        ("data that nobody acknowledges", f"{UNACKNOWLEDGED_MS // 1000} s", "closed"),
     ]
     return _table(("what", "most", "beyond it"), rows)
 
@@ -84,7 +88,7 @@ def metrics() -> str:
     """Return the names of the metrics, by kind."""
     names = {
         kind: [f"`noughts_{name}{end}`" for name, (its_kind, _) in HELP.items() if its_kind == kind]
-        for kind, end in (("counter", "_total"), ("gauge", ""))
+        for kind, end in (("counter", "_total"), ("gauge", ""), ("histogram", ""))
     }
     return "".join(f"- {kind}s: {', '.join(found)}\n" for kind, found in names.items())
 

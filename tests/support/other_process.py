@@ -1,6 +1,7 @@
-"""A second process, which opens stores and records a game in each.
+"""A second process, which plays in stores, or owns one as a server does.
 
-It reads one URL per line, and prints `recorded` or the error. As `nobody` it drops its privileges first.
+It reads lines such as `play URL`, and prints what it did, or the error. As `nobody` it drops its
+privileges first.
 """
 
 from __future__ import annotations
@@ -9,32 +10,41 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import noughts.store.sqlite  # noqa: F401 - `nobody` may not be allowed to read it later
-from noughts import CreateGame, NoughtsError, decide
+from noughts import NoughtsError
 from noughts.store.urls import open_store
 from support.command import script
+from support.played import CREATED, play
 
-RECORDED = "recorded"
+DONE = "done"
 NOBODY = 65534
 
 
 class OtherProcess:
-    """The pipes to the process."""
+    """The process, and the pipes to it."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin
         assert process.stdout
-        self._input, self._output = process.stdin, process.stdout
-        assert self.receive() == "ready"
+        self._process, self._input, self._output = process, process.stdin, process.stdout
+        assert self.answer() == "ready"
 
-    def send(self, url: str) -> None:
-        self._input.write(f"{url}\n")
+    def ask(self, what: str, url: str) -> None:
+        self._input.write(f"{what} {url}\n")
         self._input.flush()
 
-    def receive(self) -> str:
+    def answer(self) -> str:
         return self._output.readline().rstrip("\n")
+
+    def do(self, what: str, url: str) -> str:
+        self.ask(what, url)
+        return self.answer()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 @contextmanager
@@ -46,14 +56,22 @@ def other_process(name: str, user: str = "") -> Iterator[OtherProcess]:
         yield OtherProcess(process)
 
 
-def record(url: str, game: str) -> str:
-    """Record the start of a game; return `recorded` or the error."""
+def do(what: str, url: str, game: str, held: ExitStack) -> str:
+    """Do it; return the answer, or the error."""
     try:
-        with open_store(url) as store:
-            store.append(game, decide(None, CreateGame()), expected=0, key=game, at=0)
+        with ExitStack() as stack:
+            store = stack.enter_context(open_store(url, create=what != "read"))
+            match what:
+                case "play":
+                    play(store, game, [CREATED])
+                case "read":
+                    return f"{len(store.games())} games"
+                case _:
+                    store.hold()
+                    held.push(stack.pop_all())
     except NoughtsError as refusal:
         return f"{type(refusal).__name__}: {refusal}"
-    return RECORDED
+    return DONE
 
 
 def main(name: str, user: str = "") -> None:
@@ -62,8 +80,10 @@ def main(name: str, user: str = "") -> None:
         os.setgid(NOBODY)
         os.setuid(NOBODY)
     print("ready", flush=True)
-    for number, url in enumerate(sys.stdin):
-        print(record(url.rstrip("\n"), f"{name}-{number}"), flush=True)
+    with ExitStack() as held:
+        for number, line in enumerate(sys.stdin):
+            what, _, url = line.rstrip("\n").partition(" ")
+            print(do(what, url, f"{name}-{number}", held), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from support.deadlines import LONG_DEADLINE_SECONDS
 Filter: TypeAlias = Callable[[bytes], bytes]
 
 POSTGRES_SOCKET = ".s.PGSQL.5432"
+WRITES = b"INSERT INTO noughts_", b"INSERT INTO games", b"UPDATE games"
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with this makes a close a reset."""
 
@@ -222,7 +223,7 @@ class PostgresProxy(Proxy):
     def filters(self, connection: Connection) -> tuple[Filter, Filter]:
         def request(message: bytes) -> bytes:
             with self._lock:
-                if self._matches is None and b"INSERT INTO noughts_" in message:
+                if self._matches is None and any(one in message for one in WRITES):
                     self._reconnected.set()
                 if self._matches is None or not self._matches(message):
                     return message

@@ -9,18 +9,20 @@ from itertools import count
 from pathlib import Path
 
 from noughts import (
+    Command,
     CreateGame,
-    EventStore,
     JoinGame,
     Mark,
     O,
     PlaceToken,
     Resign,
     Service,
+    Store,
     TakeBack,
     X,
     open_store,
 )
+from noughts.store.rows import nothing
 from noughts.store.verify import verify
 from support.command import environment
 
@@ -38,7 +40,7 @@ def url(folder: Path) -> str:
 
 def file(folder: Path) -> Path:
     """Return the file of the terminal's store in a data folder."""
-    return folder / "noughts" / "games.sqlite"
+    return folder / "noughts" / "saved.sqlite"
 
 
 def saving(folder: Path, **changes: str) -> dict[str, str]:
@@ -53,20 +55,17 @@ def save(folder: Path, game: str, *moves: str, x: str = "", o: str = "", at: int
         play(store, game, *moves, x=x, o=o, at=at)
 
 
-def play(store: EventStore, game: str, *moves: str, x: str = "", o: str = "", at: int = NOW) -> None:
+def play(store: Store, game: str, *moves: str, x: str = "", o: str = "", at: int = NOW) -> None:
     """Record a new game in a store, or continue one."""
-    keys = count()
-    service = Service(
-        store, clock=lambda: at, new_id=lambda: f"{at}-{next(keys)}-{len(store.read(game))}"
-    )
-    if not store.read(game):
-        service.handle(game, CreateGame())
-    for mark, name in ((X, x), (O, o)):
-        if name:
-            service.handle(game, JoinGame(mark, name))
+    stored, keys = store.look(game) or nothing(game), count()
+    version = stored.version
+    service = Service(store, clock=lambda: at, new_id=lambda: f"{at}-{version}-{next(keys)}")
+    opening: list[Command] = [] if version else [CreateGame()]
+    opening += [JoinGame(mark, name) for mark, name in ((X, x), (O, o)) if name]
+    for command in opening:
+        _, stored = service.record(stored, command)
     for move in moves:
-        mark = service.look(game).game.board.turn
-        service.handle(game, _command(move, mark))
+        _, stored = service.record(stored, _command(move, stored.game.board.turn))
 
 
 def _command(move: str, mark: Mark) -> PlaceToken | TakeBack | Resign:

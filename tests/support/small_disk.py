@@ -11,16 +11,18 @@ import resource
 import sys
 from random import Random
 
+from noughts.store.base import Change
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
-from support.store_changes import State, changes, new_game, states
+from support.played import commit
+from support.store_games import changes, hashes, new_game
 
 
 def main(url: str, limit: int) -> None:
     """Play until the limit is reached, and a little longer."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-    acknowledged: dict[str, State] = {}
+    acknowledged: dict[str, bytes] = {}
     chance = Random(0)
     refusals = games_left = 0
     with open_store(url) as store:
@@ -28,15 +30,15 @@ def main(url: str, limit: int) -> None:
             games_left -= 1
             for change in changes(new_game(chance), chance):
                 try:
-                    change.apply_to(store)
+                    commit(store, change)
                 except StoreUnavailable as refusal:
                     refusals, games_left = refusals + 1, 5
                     print(json.dumps(str(refusal)))
-                    assert states(store) == acknowledged
+                    assert hashes(store) == acknowledged
                     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-                    change.apply_to(store)
-                acknowledged[change.game] = change.after
-        print(json.dumps(acknowledged))
+                    commit(store, Change(change.before, change.after))
+                acknowledged[change.id] = change.after.hash
+        print(json.dumps({game: found.hex() for game, found in acknowledged.items()}))
 
 
 if __name__ == "__main__":

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
-from noughts.store.appends import append_of
-from noughts.store.base import EventStore
-from noughts.store.documents import Write
+from noughts.store.base import Store
+from noughts.store.memory import Database, MemoryStore
 from noughts.store.urls import open_store
-from support.played import NOW, game_of
 from support.postgres_server import Server
 from support.proxy import PostgresProxy
+
+Opening: TypeAlias = Callable[[], Store]
+"""Opens a store object on the same games each time."""
 
 
 @pytest.fixture(scope="session")
@@ -42,49 +44,52 @@ def proxied_url(postgres_url: str, postgres: Server, proxy: PostgresProxy) -> st
 
 
 @pytest.fixture
-def meeting(proxied_url: str, postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
-    """Open a store behind the proxy, and another one; they have a game with a document."""
-    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
-        document = Write("game", "", expected=0)
-        store.record([append_of("game", 0, game_of("")[0], key="key", at=NOW, document=document)])
-        yield store, rival
-
-
-@pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:{tmp_path / 'games.db'}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest) -> str:
-    """Return the URL of an empty store that several store objects and processes can share."""
+    """Return the URL of an empty store that several processes can share."""
     return str(request.getfixturevalue(f"{request.param}_url"))
 
 
-@pytest.fixture
-def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
-    """Return a function that opens another store object on the same URL."""
-    with ExitStack() as stack:
-        yield lambda: stack.enter_context(open_store(url))
-
-
 @pytest.fixture(scope="session", params=["memory", "sqlite", "postgres"])
-def new_url(
+def new_place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[], str]:
-    """Return a function that returns the URL of a new empty store, for each kind of store."""
+) -> Callable[[], Opening]:
+    """Return a function that makes an empty place for games, of each kind, and returns how to open it."""
+
+    def memory() -> Opening:
+        database = Database()
+        return lambda: MemoryStore(database)
+
+    def sqlite() -> Opening:
+        url = f"sqlite:{tmp_path_factory.mktemp('store') / 'games.db'}"
+        return lambda: open_store(url)
+
+    def postgres() -> Opening:
+        url = server.place()
+        return lambda: open_store(url)
+
     match request.param:
         case "memory":
-            return lambda: "memory:"
+            return memory
         case "sqlite":
-            return lambda: f"sqlite:{tmp_path_factory.mktemp('store') / 'games.db'}"
+            return sqlite
         case _:
             server: Server = request.getfixturevalue("postgres")
-            return server.place
+            return postgres
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
-    is_memory = request.param == "memory"
-    with open_store("memory:" if is_memory else request.getfixturevalue(f"{request.param}_url")) as store:
-        yield store
+@pytest.fixture
+def open_again(new_place: Callable[[], Opening]) -> Iterator[Opening]:
+    """Return a function that opens store objects on the same games, on each engine."""
+    opening = new_place()
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(opening())
+
+
+@pytest.fixture
+def store(open_again: Opening) -> Store:
+    return open_again()

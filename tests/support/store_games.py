@@ -1,16 +1,16 @@
-"""Games for the torture tests of stores: random play, and checks of the result."""
+"""Random games for the hard tests of stores, and a check of everything that a store holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from random import Random
-from typing import NamedTuple, TypeAlias
 
 from noughts import (
     Command,
     CreateGame,
-    Event,
     Game,
     JoinGame,
     Mark,
@@ -18,65 +18,52 @@ from noughts import (
     Resign,
     TakeBack,
     decide,
-    fold,
     replay,
 )
-from noughts.core.codec import dumps, loads
-from noughts.store.appends import Append, append_of
-from noughts.store.base import EventStore, GameFilter
-from noughts.store.documents import Write
-from noughts.store.memory import MemoryStore
-from noughts.store.records import Record
-from noughts.store.watch import ANYTHING, Subscription, Watch
-from support.deadlines import LONG_DEADLINE_SECONDS
-from support.played import check_whole, feed_of
-
-Row: TypeAlias = tuple[str, int, int, str, str]
-"""What was recorded: game, version, time, key and text."""
+from noughts.core.codec import loads
+from noughts.store.base import Change, Store, StoredGame, nothing
+from noughts.store.rows import Columns, entries_of, game_of
 
 NAMES = ("Ann", "Bob", "Zo\u00eb", "\u540d" * 32)
 
 
-class Turn(NamedTuple):
-    """The events of one command, to be appended at a version of a game."""
-
-    game: str
-    expected: int
-    key: str
-    at: int
-    events: tuple[Event, ...]
-
-    @property
-    def row(self) -> Row:
-        return self.game, self.expected, self.at, self.key, "\n".join(map(dumps, self.events))
-
-    @property
-    def next_version(self) -> int:
-        return self.expected + len(self.events)
-
-    def append(self, document: Write | None = None) -> Append:
-        """Return what to record, maybe together with a document."""
-        return append_of(
-            self.game, self.expected, self.events, key=self.key, at=self.at, document=document
-        )
-
-    def append_to(self, store: EventStore) -> int:
-        return store.append(self.game, self.events, expected=self.expected, key=self.key, at=self.at)
+def new_game(chance: Random) -> StoredGame:
+    """Return a game of the terminal or of the web that is to be created."""
+    return nothing(f"{chance.choice('tw')}{chance.getrandbits(64):x}")
 
 
-def row_of(record: Record) -> Row:
-    return record[:5]
+def changes(before: StoredGame, chance: Random) -> Iterator[Change]:
+    """Play a game to its end, one change at a time, and perhaps delete it.
+
+    The room of a game of the web, which begins with `w`, changes together with its record or alone. It
+    may fill a page of a database.
+    """
+    now, is_on_web = before, before.id.startswith("w")
+    while not now.entries or not now.game.is_over:
+        state = now.game if now.entries else None
+        step = decide(state, _command(state, chance))
+        key, at = f"{chance.getrandbits(64):016x}", chance.randrange(2_000_000_000_000)
+        is_new_room = is_on_web and (state is None or chance.random() < 0.3)
+        room = _room(now, chance) if is_new_room else None
+        hour = now.hour + (chance.random() < 0.1)
+        now = now.followed_by(entries_of([(key, at, step)], now.version), room=room, hour=hour)
+        yield Change(before, now)
+        before = now
+        if is_on_web and chance.random() < 0.2:
+            now = now.followed_by(room=_room(now, chance))
+            yield Change(before, now)
+            before = now
+    if chance.random() < 0.4:
+        yield Change(now, now.deleted())
 
 
-def turns(game: str, chance: Random, history: Iterable[Event] = ()) -> Iterator[Turn]:
-    """Play a game to its end, from the start or after a history, one command at a time."""
-    so_far = tuple(history)
-    version, state = len(so_far), fold(so_far)
-    while state is None or not state.is_over:
-        new = decide(state, _command(state, chance))
-        key = f"{chance.getrandbits(64):016x}"
-        yield Turn(game, version, key, chance.randrange(2_000_000_000_000), new)
-        version, state = version + len(new), fold(new, state)
+def _room(now: StoredGame, chance: Random) -> str:
+    is_open = chance.choice((None, "seat", "play"))
+    filling = "\u00eb" * chance.choice((0, 0, 2500))
+    return json.dumps(
+        {"open": is_open, "code": chance.choice((None, "c0de")), "n": now.revision, "filling": filling},
+        ensure_ascii=False,
+    )
 
 
 def _command(game: Game | None, chance: Random) -> Command:
@@ -95,66 +82,46 @@ def _command(game: Game | None, chance: Random) -> Command:
     return PlaceToken(mark, chance.choice(free))
 
 
-def everything(store: EventStore) -> list[Record]:
-    """Check that a store is intact; return the whole feed.
+def everything(store: Store) -> dict[str, StoredGame]:
+    """Check that a store is intact; return its games, deleted ones included.
 
-    Every game's chain is valid and in order, no command is recorded in part, the feed has every record
-    exactly once, the catalogue matches the records, and the engine finds no errors.
+    Each row has its hash and follows the rules, no command is recorded in part, the columns for lists
+    follow from record and room, and each way to read them says the same.
     """
     assert list(store.integrity_errors()) == []
-    assert list(store.checkpoint_errors()) == []
-    records = feed_of(store, limit=1000)
-    check_whole(records)
-    games: dict[str, list[Record]] = {}
-    for record in records:
-        games.setdefault(record.game, []).append(record)
-    deleted = {game for game, found in games.items() if found[0].is_deletion}
-    for game in deleted:
-        assert len(games.pop(game)) == 1
-        assert store.read(game) == ()
-    ends = {}
-    for game, found in games.items():
-        assert store.read(game) == tuple(found)
-        ends[game] = _end(tuple(record.text for record in found))
-    versions = {game: found[-1].next_version for game, found in games.items()}
-    assert store.versions([*games, *deleted]) == versions
-    listed = store.games(limit=len(games) + 1)
-    assert [(each.started, each.id) for each in listed] == sorted(
-        ((found[0].at, game) for game, found in games.items()), reverse=True
+    rows = [*store.rows()]
+    assert all(one[0] < other[0] for one, other in pairwise(rows))
+    assert store.count() == len(rows)
+    games = {row[0]: game_of(row) for row in rows}
+    there = {}
+    for game, *_, listed in ((row[0], Columns._make(row[6:])) for row in rows):
+        stored = games[game]
+        found = store.look(game)
+        assert found
+        assert found.hash == stored.hash
+        assert stored.columns == listed
+        assert not stored.is_deleted or not stored.room
+        if not stored.is_deleted:
+            there[game] = stored, _end(tuple(entry.text for entry in stored.entries))
+    assert store.hashes([*games]) == {game: stored.hash for game, stored in games.items()}
+    by_start = store.games(limit=len(games) + 1)
+    assert [(each.started, each.id) for each in by_start] == sorted(
+        ((stored.entries[0].at, game) for game, (stored, _) in there.items()), reverse=True
     )
-    assert {each.id: (each.version, each.game, each.last_played) for each in listed} == {
-        game: (versions[game], end, games[game][-1].at) for game, end in ends.items()
+    assert {each.id: each[2:] for each in by_start} == {
+        game: (stored.version, end, stored.entries[-1].at, bool(stored.room), None)
+        for game, (stored, end) in there.items()
     }
-    assert {row.game: row[2:] for row in store.catalogue(GameFilter(), len(games) + 1)} == {
-        game: _catalogued(end) for game, end in ends.items()
-    }
-    return records
+    assert store.hours() >= 0
+    return games
+
+
+def hashes(store: Store) -> dict[str, bytes]:
+    """Check that a store is intact; return the hash of each game, which says all about it."""
+    return {game: stored.hash for game, stored in everything(store).items()}
 
 
 @lru_cache(maxsize=100_000)
 def _end(texts: tuple[str, ...]) -> Game:
     """Return the result of a complete history; fail if it stops within a command."""
     return replay(loads(line) for text in texts for line in text.split("\n"))
-
-
-def _catalogued(game: Game) -> tuple[str | None, str | None, str | None]:
-    x, o = (player.name if (player := game.player(mark)) else None for mark in Mark)
-    result = (game.winner.value if game.winner else "draw") if game.is_over else None
-    return x, o, result
-
-
-def listen(store: EventStore) -> Subscription:
-    """Subscribe to changes by others; return once the store is listening."""
-    changes = store.changes()
-    if not isinstance(store, MemoryStore):
-        assert changes.wait(LONG_DEADLINE_SECONDS) is ANYTHING
-    return changes
-
-
-def follow(watch: Watch, count: int) -> tuple[Record, ...]:
-    """Return this number of records as they arrive; hang if nothing wakes the watch."""
-    seen: list[Record] = []
-    while len(seen) < count:
-        seen += watch.wait()
-    assert watch.wait(0) == ()
-    return tuple(seen)

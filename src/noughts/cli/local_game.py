@@ -30,6 +30,7 @@ from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, 
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
 from noughts.core.player import Player
+from noughts.store.base import StoredGame
 from noughts.store.errors import StaleVersion, StoreError
 from noughts.text.speaker import Speaker
 
@@ -61,9 +62,9 @@ class LocalGame:
         """Play until the players have had enough."""
         self._play_from(self._begin(None))
 
-    def resume(self, game: str) -> None:
+    def resume(self, stored: StoredGame) -> None:
         """Continue a game, and then play as many more as the players like."""
-        left = self._recorder.open(game).game
+        left = self._recorder.open(stored)
         self._players = left.players
         self._play_from(left)
 

@@ -25,8 +25,7 @@ GROUPS = {
         "resume": "continue a saved game",
         "replay": "show a saved game move by move",
         "events": "print a saved game's events, one a line",
-        "export": "write a saved game as JSON lines",
-        "store": "verify, back up, restore, repair, export or import all of them",
+        "store": "verify, back up, export or import all of them",
     },
     "Understand": {
         "show": "draw a position, or replay a game from its digits",

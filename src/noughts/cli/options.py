@@ -56,6 +56,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the settings of argparse
         super().__init__(formatter_class=_help_formatter, **settings)
+        self.gone: dict[str, str] = {}
+        """Options that went, and what to do instead."""
 
     @property
     def options(self) -> dict[str, argparse.Action]:
@@ -85,6 +87,8 @@ class Parser(argparse.ArgumentParser):
         known, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             option = unknown[0].partition("=")[0]
+            if option in self.gone:
+                self.error(f"{option} is not an option any more: {self.gone[option]}")
             suggestion = did_you_mean(option, self.options)
             self.error(f"unknown option {quoted(option)}{suggestion}")
         if unknown:
@@ -212,12 +216,12 @@ def add_game(parser: Parser) -> None:
     parser.add_argument("game", metavar="GAME", help="its id, or the beginning of it")
 
 
-def add_store(parser: Container) -> None:
+def add_store(parser: Container, file: str = "saved.sqlite") -> None:
     parser.add_argument(
         "--store",
         metavar="URL",
         help="where games are saved: sqlite:PATH, postgresql://USER@HOST/DATABASE or memory: "
-        "(default: NOUGHTS_STORE, or noughts/games.sqlite in ~/.local/share)",
+        f"(default: NOUGHTS_STORE, or noughts/{file} in ~/.local/share)",
     )
 
 

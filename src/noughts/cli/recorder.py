@@ -6,35 +6,32 @@ If the store fails, `LocalGame` says how to resume, and `cli/exit.py` ends the c
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
-from noughts.cli.layout import say
-from noughts.cli.old_store import set_aside
 from noughts.cli.opening import new_game, opening
 from noughts.core.board import Board, Mark
-from noughts.core.errors import CommandRefused, printable
-from noughts.core.events import PlayerNotifyIllegalMove, facts
-from noughts.core.game import Command, Game, decide, fold
+from noughts.core.errors import CommandRefused, TooLong
+from noughts.core.events import facts
+from noughts.core.game import Command, Game, decide
 from noughts.core.player import Player
 from noughts.service import Answer, Service
-from noughts.store.base import EventStore
-from noughts.store.errors import OldStore, StaleVersion, StoreMissing, StoreUnavailable
-from noughts.store.urls import data_folder, default_store, open_store, sqlite_path
+from noughts.store.base import Store, StoredGame
+from noughts.store.errors import StaleVersion, StoreMissing, StoreUnavailable
+from noughts.store.urls import SAVED, default_store, open_store, sqlite_path
 
 MEMORY = "memory:"
 
 
-def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
-    """Return the store that was asked for, or the one in the user's data folder.
+def store_url(asked: str | None, environment: Mapping[str, str], file: str = SAVED) -> str:
+    """Return the URL of the store that was asked for, or of the one in the user's data folder.
 
     Only the user's data folder is created if it is missing: in any other place, it is a typing error.
 
     >>> store_url(None, {"HOME": "/home/bob"})
-    'sqlite:/home/bob/.local/share/noughts/games.sqlite'
+    'sqlite:/home/bob/.local/share/noughts/saved.sqlite'
     """
-    url = default_store(environment) if asked is None else asked
+    url = default_store(environment, file) if asked is None else asked
     is_named = asked is not None or environment.get("NOUGHTS_STORE")
     if is_named and (path := sqlite_path(url)):
         try:
@@ -48,35 +45,18 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     return url
 
 
-def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
-    """Open the store of saved games.
-
-    An outdated store in the user's data folder is renamed first, and a new one is begun.
-    """
-    environment = os.environ
-    url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")
-    is_default = asked is None and not environment.get("NOUGHTS_STORE")
+def open_saved(asked: str | None, *, create: bool = False) -> Store:
+    """Open the store of saved games."""
     try:
-        return open_store(url, create=create, checkpoint_file=checkpoint_file)
+        return open_store(store_url(asked, os.environ), create=create)
     except StoreMissing as error:
+        is_default = asked is None and not os.environ.get("NOUGHTS_STORE")
         where = "" if is_default else f": {error}"
         raise StoreMissing(f"no games are saved yet{where}") from None
-    except OldStore:
-        if not is_default:
-            raise
-    file = data_folder(environment) / "games.sqlite"
-    if (moved := set_aside(file)) and sys.stderr:
-        say(
-            f"noughts: {printable(str(file))} was made by an older noughts: it is now {moved.name}, "
-            "and a new one is started (to bring its games over, export them with the version that wrote "
-            "them, then run noughts store import)",
-            sys.stderr,
-        )
-    return open_store(url)
 
 
-def look_up(id_prefix: str, asked: str | None) -> Answer:
-    """Return the saved game whose id begins like that, and its events."""
+def look_up(id_prefix: str, asked: str | None) -> StoredGame:
+    """Return the saved game whose id begins like that."""
     with open_saved(asked) as store:
         service = Service(store)
         return service.look(service.find(id_prefix))
@@ -95,29 +75,30 @@ class Recorder:
         self._service = service
         self._lasts = lasts
         self._id = ""
-        self._version = 0
-        self._game = Game(Board())
         self._opening: list[Command] = []
+        self._game = Game(Board())
+        self._stored: StoredGame | None = None
+        """The game as it was read or recorded last; None before the first move."""
 
     @property
     def short_id(self) -> str | None:
         """A short id to find the game by later; None if it is not kept."""
-        return self._service.short(self._id) if self._lasts and self._version else None
+        return self.full_id and self._service.short(self._id)
 
     @property
     def full_id(self) -> str | None:
         """The full id, without querying a store that may not answer."""
-        return self._id if self._lasts and self._version else None
+        return self._id if self._lasts and self._stored else None
 
     def begin(self, first: Mark, players: Sequence[Player]) -> Game:
-        self._id, self._version = self._service.new_id(), 0
+        self._id, self._stored = self._service.new_id(), None
         self._opening = opening(first, players)
         self._game = new_game(first, players)
         return self._game
 
-    def open(self, game: str) -> Answer:
-        self._id = game
-        return self._keep(self._service.look(game))
+    def open(self, stored: StoredGame) -> Game:
+        self._id, self._stored, self._game = stored.id, stored, stored.game
+        return stored.game
 
     def apply(self, command: Command) -> Answer:
         """Decide a command, and record its events; an illegal move is only answered.
@@ -125,32 +106,25 @@ class Recorder:
         Raise `StaleVersion` if the game has moved on elsewhere, and the command does not count any more.
         """
         events = decide(self._game, command)
-        if not (new := facts(events)):
-            return Answer(events, self._version, self._game)
-        if not self._version:  # together with the opening: no game is saved without its players
-            started = self._service.start(self._id, [*self._opening, command])
-            return self._keep(started.replace(events=events))
+        before = self._stored
+        if not facts(events):
+            return Answer(events, before.version if before else 0, self._game)
+        if before is None:  # together with the opening: no game is saved without its players
+            after = self._service.start(self._id, [*self._opening, command])
+            return Answer(events, after.version, self.open(after))
         try:
-            version = self._service.append(self._id, new, version=self._version)
-        except StaleVersion:
-            return self._keep(self._apply_to_newer(command))
-        return self._keep(Answer(events, version, fold(new, self._game)))
-
-    def _apply_to_newer(self, command: Command) -> Answer:
-        try:
-            answer = self._service.handle(self._id, command, version=self._version)
-        except CommandRefused as error:
+            answer, after = self._service.record(before, command, version=before.version)
+        except TooLong:
+            raise
+        except CommandRefused as error:  # here it was legal
             raise StaleVersion(str(error)) from error
-        if isinstance(answer.events[0], PlayerNotifyIllegalMove):
+        if not facts(answer.events):
             raise StaleVersion("the move is not legal any more")
+        self.open(after)
         return answer
 
     def reload(self) -> Answer:
         """Return the game after it has moved on elsewhere, with the events since it was last seen."""
-        seen = self._version
-        found = self.open(self._id)
-        return found.replace(events=found.events[seen:])
-
-    def _keep(self, answer: Answer) -> Answer:
-        self._game, self._version = answer.game, answer.version
-        return answer
+        seen = self._stored.version if self._stored else 0
+        found = self._service.look(self._id)
+        return Answer(found.events[seen:], found.version, self.open(found))

@@ -87,6 +87,10 @@ class NothingToTakeBack(CommandRefused):
     """The player has no token on the board."""
 
 
+class TooLong(CommandRefused):
+    """The game's record is so long that nothing more can be taken back."""
+
+
 class InvalidName(NoughtsError):
     """A name that cannot be shown, or is the other player's."""
 
@@ -141,10 +145,6 @@ class UnknownEvent(RecordError):
 
 class ImpossibleHistory(RecordError):
     """Events that no game can have produced in that order."""
-
-
-class BrokenChain(RecordError):
-    """A record whose hash does not follow from the records before it."""
 
 
 class NotInstalled(NoughtsError):

@@ -1,82 +1,140 @@
 """Exports games as JSON lines, and imports them.
 
-A line is a record, with everything that its hash covers:
+A line is a game: the commands of its record with their events, and its room on the web if that is wanted.
 
-    {"game":"…","version":0,"at":1700000000000,"key":"…","events":[{…},…],"hash":"…"}
+    {"game":"k3x…","record":[{"key":"p7q…","at":1700000000000,"events":[{…},…]},…],"room":{…}}
 
-A game's lines are together, in order. An import checks all hashes and the rules before it records
-anything. It also reads the old format: a line per event, with versions from 1 and hashes of its own.
+Only a few games are in memory at a time.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple, TypeAlias
 
-from noughts.core import errors
-from noughts.core.codec import decode, read_json
-from noughts.core.errors import MalformedRecord, NoughtsError, RecordError, quoted
-from noughts.core.game import replay
-from noughts.store.appends import Append, serialize
-from noughts.store.base import PAGE_ROWS, EventStore, Progress, all_rows
-from noughts.store.errors import CorruptStore, NoSuchGame
-from noughts.store.records import (
-    GENESIS,
-    HASH_BYTES,
-    MAX_NUMBER,
-    Record,
-    check_id,
-    describe_change,
-    record_hash,
-)
+from noughts.core.codec import can_be_recorded, decode, read_json
+from noughts.core.errors import MalformedRecord, NoughtsError, quoted
+from noughts.core.events import Event
+from noughts.store.base import Progress, Store
+from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion
+from noughts.store.rows import Change, Entry, StoredGame, entries_of, nothing
+from noughts.store.verify import checked_game, readable_rows, sound_game
 
 MAX_LINE_BYTES = 1 << 20
-"""A command has a few events, of less than 1,000 bytes each; users of the library may append more."""
+"""Several times the longest record and room."""
 
-_FIELDS = ("game", "version", "at", "key", "events", "hash")
-_OLD_FIELDS = ("game", "version", "at", "key", "event", "hash")
+MAX_WAITING_GAMES = 300
+"""While one commit is written, the next is read."""
+
+Note: TypeAlias = Callable[[str], None]
+"""Called with a sentence on each game that is left out, and why."""
 
 
-def export_game(store: EventStore, game: str) -> Iterator[str]:
-    return map(_line, store.read(game))
+def export_game(stored: StoredGame, *, with_room: bool = False) -> str:
+    """Return the line of a game."""
+    line = f'{{"game":"{stored.id}","record":[{",".join(map(_command, stored.entries))}]'
+    if with_room and stored.room:
+        try:
+            line += f',"room":{_room(read_json(stored.room))}'
+        except MalformedRecord as error:
+            raise CorruptStore(f"the room of game {quoted(stored.id)} can't be read: {error}") from error
+    return f"{line}}}\n"
 
 
-def export_all(store: EventStore, progress: Progress = lambda _share: None) -> Iterator[str]:
-    rows = [*all_rows(store, PAGE_ROWS)]
-    for number, row in enumerate(reversed(rows)):
-        progress(number / len(rows))
-        yield from export_game(store, row.game)
+def export_all(
+    store: Store, note: Note, progress: Progress = lambda _share: None, *, with_rooms: bool = False
+) -> Iterator[str]:
+    """Return the lines of all sound games; note why others are left out, and any other damage."""
+    for row in readable_rows(store, note, progress):
+        try:
+            stored = sound_game(row)
+            if not stored.is_deleted:
+                yield export_game(stored, with_room=with_rooms)
+        except CorruptStore as error:
+            note(str(error))
 
 
 class Imported(NamedTuple):
     games: int
+    """Those that were recorded."""
     events: int
+    """Of these games."""
     known: int
-    """Events that were in the store already."""
+    """Games that were there already, with the same record."""
+    skipped: int
+    """All other lines: each was noted."""
 
 
 def import_lines(
-    store: EventStore, source: BinaryIO, progress: Progress = lambda _share: None
+    store: Store, source: BinaryIO, note: Note, progress: Progress = lambda _share: None
 ) -> Imported:
-    """Record all games of a file, or none; records that are in the store already are skipped."""
-    games = total = 0
-    missing: list[Append] = []
-    size = _bytes_in(source)
-    for records in _games(source):
+    """Record the games of a file; leave out what is there, what was deleted and what is unsound.
+
+    They are committed while the file is read. After a failure what was recorded stays, and the import can
+    be repeated.
+    """
+    importing, size = _Import(store, note), _bytes_in(source)
+    for number, line in enumerate(_lines(source), start=1):
         if size:
             progress(min(1, source.tell() / size))
-        missing += _missing(store, records)
-        games, total = games + 1, total + records[-1].next_version
-    try:
-        if missing:
-            store.restore(missing)
-    except NoSuchGame as deleted:
-        raise NoSuchGame(f"{deleted} from this store, and can't be imported again") from deleted
-    recorded = sum(append.count for append in missing)
-    return Imported(games, recorded, total - recorded)
+        importing.add(f"line {number}", line)
+    return importing.end()
+
+
+class _Import:
+    def __init__(self, store: Store, note: Note) -> None:
+        self._store = store
+        self._note = note
+        self._hour = store.hours()
+        self._waiting: dict[str, tuple[str, Change]] = {}
+        """The line and the change of each game that is not committed yet."""
+        self._games = self._events = self._known = self._skipped = 0
+
+    def add(self, where: str, line: bytes) -> None:
+        try:
+            change = _change(line, self._hour)
+        except NoughtsError as error:
+            self._skip(where, str(error))
+            return
+        while change.id in self._waiting or len(self._waiting) >= MAX_WAITING_GAMES:
+            self._settle_first()
+        if not self._is_there(where, change):
+            self._waiting[change.id] = where, self._store.submit(change)
+
+    def end(self) -> Imported:
+        while self._waiting:
+            self._settle_first()
+        return Imported(self._games, self._events, self._known, self._skipped)
+
+    def _settle_first(self) -> None:
+        where, change = self._waiting.pop(next(iter(self._waiting)))
+        try:
+            recorded = change.result()
+        except (StaleVersion, NoSuchGame):  # another process was faster
+            self._is_there(where, change)
+        else:
+            self._games += 1
+            self._events += recorded.version
+
+    def _is_there(self, where: str, change: Change) -> bool:
+        """Return whether the store has the game, or had it; if so, count the line."""
+        try:
+            found = self._store.look(change.id)
+        except CorruptStore as error:
+            self._skip(where, str(error))
+            return True
+        if found and found.record == change.after.record:
+            self._known += 1
+        elif found:
+            what = "was deleted" if found.is_deleted else "is there already, with another record"
+            self._skip(where, f"game {change.id} {what}")
+        return found is not None
+
+    def _skip(self, where: str, why: str) -> None:
+        self._skipped += 1
+        self._note(f"{where}: {why}")
 
 
 def _bytes_in(source: BinaryIO) -> int:
@@ -87,122 +145,52 @@ def _bytes_in(source: BinaryIO) -> int:
         return 0
 
 
-def _line(record: Record) -> str:
-    events = record.text.replace("\n", ",")
-    return (
-        f'{{"game":"{record.game}","version":{record.version},"at":{record.at},"key":"{record.key}",'
-        f'"events":[{events}],"hash":"{record.hash.hex()}"}}\n'
-    )
+def _lines(source: BinaryIO) -> Iterator[bytes]:
+    """Read lines; of one that is too long, only the beginning is returned."""
+    while line := source.readline(MAX_LINE_BYTES + 1):
+        yield line
+        while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+            line = source.readline(MAX_LINE_BYTES + 1)
 
 
-def append_again(record: Record) -> Append:
-    """Return the append that makes the same record in another store."""
-    game, version, at, key, text, _ = record
-    _, change = serialize(record.events)
-    try:
-        return Append(game, version, text, key=key, at=at, change=change)
-    except ValueError as error:
-        raise CorruptStore(f"{describe_change(record)}: {error}") from error
-
-
-class _Line(NamedTuple):
-    number: int
-    record: Record
-    is_old: bool
-    """In the old format."""
-
-
-def _games(source: BinaryIO) -> Iterator[list[Record]]:
-    """Read games, and refuse the first line that isn't part of one."""
-    seen: set[str] = set()
-    for game, lines in groupby(_lines(source), key=lambda line: line.record.game):
-        yield _game(game, lines, is_second=game in seen)
-        seen.add(game)
-
-
-def _lines(source: BinaryIO) -> Iterator[_Line]:
-    for number, text in enumerate(iter(lambda: source.readline(MAX_LINE_BYTES + 1), b""), start=1):
-        try:
-            yield _Line(number, *_read(text))
-        except NoughtsError as error:
-            kind = type(error) if isinstance(error, RecordError) else MalformedRecord
-            raise kind(f"line {number}: {error}") from error
-
-
-def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]:
-    records: list[Record] = []
-    version, previous, was_old = 0, GENESIS, False
-    for number, record, is_old in lines:
-        line, first = f"line {number}:", 1 if is_old else 0  # the version that counting starts from
-        if is_second:
-            raise MalformedRecord(f"{line} the lines of game {game} are not together")
-        if records and is_old != was_old:
-            raise MalformedRecord(f"{line} game {game} mixes the old format and the new one")
-        if record.version != version:
-            due, found = version + first, record.version + first
-            raise MalformedRecord(f"{line} expected version {due} of game {game}, not {found}")
-        if record_hash(previous, game, version + first, *record[2:5]) != record.hash:
-            raise errors.BrokenChain(
-                f"{line} the hash doesn't follow from the lines of game {game} before it"
-            )
-        records.append(record)
-        version, previous, was_old = record.next_version, record.hash, is_old
-    try:
-        replay(event for record in records for event in record.events)
-    except errors.ImpossibleHistory as error:
-        raise errors.ImpossibleHistory(f"game {game}: {error}") from error
-    return [*_merged(records)] if was_old else records
-
-
-def _merged(lines: Iterable[Record]) -> Iterator[Record]:
-    previous = GENESIS
-    for _, command in groupby(lines, key=lambda line: line.key):
-        events = [*command]
-        first, text = events[0], "\n".join(event.text for event in events)
-        previous = record_hash(previous, first.game, first.version, first.at, first.key, text)
-        yield first._replace(text=text, hash=previous)
-
-
-def _read(line: bytes) -> tuple[Record, bool]:
+def _change(line: bytes, hour: int) -> Change:
+    """Return the change that creates the game of a line, or refuse the line."""
     if len(line) > MAX_LINE_BYTES:
-        raise MalformedRecord(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
+        raise MalformedRecord(f"a line has at most {MAX_LINE_BYTES} bytes")
     try:
-        written = read_json(line.decode("utf-8").rstrip("\r\n"))
+        written = read_json(line.decode().rstrip("\r\n"))
     except UnicodeDecodeError:
         raise MalformedRecord("the line is not UTF-8") from None
-    is_old = isinstance(written, dict) and written.keys() == set(_OLD_FIELDS)
-    if not isinstance(written, dict) or not (is_old or written.keys() == set(_FIELDS)):
-        raise MalformedRecord(f"a line is an object of {', '.join(_FIELDS)}, unlike {quoted(written)}")
-    version = _number("version", written["version"], least=int(is_old)) - is_old
-    at = _number("at", written["at"])
-    game, key = check_id(written["game"]), check_id(written["key"], "command")
-    events = [written["event"]] if is_old else written["events"]
-    if not isinstance(events, list) or not events:
-        raise MalformedRecord(f"events is a list of at least one event, not {quoted(events)}")
-    text, _ = serialize(map(decode, events))
-    return Record(game, version, at, key, text, _hash(written["hash"])), is_old
+    match written:
+        case {"game": game, "record": [*record], **rest} if not rest.keys() - {"room"}:
+            before, entries = nothing(game), entries_of(map(_read_command, record))
+            state, room = checked_game(entries), _room(rest["room"]) if rest else ""
+            return Change(before, before.followed_by(entries, game=state, room=room, hour=hour))
+    raise MalformedRecord("not a game: that is an object of game, record (a list) and perhaps room")
 
 
-def _number(name: str, value: object, least: int = 0) -> int:
-    if type(value) is not int or not least <= value <= MAX_NUMBER:
-        raise MalformedRecord(
-            f"{name} must be a number from {least} to {MAX_NUMBER}, not {quoted(value)}"
-        )
-    return value
+def _command(entry: Entry) -> str:
+    events = entry.text.replace("\n", ",")
+    return f'{{"key":"{entry.key}","at":{entry.at},"events":[{events}]}}'
 
 
-def _hash(value: object) -> bytes:
-    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{2 * HASH_BYTES}}}", value):
-        raise MalformedRecord(f"hash must be {2 * HASH_BYTES} hexadecimal digits, not {quoted(value)}")
-    return bytes.fromhex(value)
+def _read_command(written: object) -> tuple[str, int, tuple[Event, ...]]:
+    match written:
+        case {"key": key, "at": at, "events": [*events], **rest} if not rest:
+            return key, at, tuple(map(decode, events))
+    raise MalformedRecord("not a command: that is an object of key, at and events (a list)")
 
 
-def _missing(store: EventStore, records: list[Record]) -> list[Append]:
-    """Return the records that the store lacks; refuse a game that differs from the store's."""
-    stored = store.read(records[0].game)
-    for there, record in zip(stored, records, strict=False):
-        if there.hash != record.hash:
-            raise errors.BrokenChain(
-                f"game {record.game} differs in the store from version {record.version} on"
-            )
-    return [*map(append_again, records[len(stored) :])]
+def _room(room: object) -> str:
+    """Return a room as a store keeps it, on one line."""
+    if not isinstance(room, dict):
+        raise MalformedRecord(f"a room is an object, not {quoted(room)}")
+    if not all(isinstance(room.get(name), str | None) for name in ("open", "code")):
+        raise MalformedRecord("open and code of a room are text")
+    try:
+        text = json.dumps(room, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        text = "\0"
+    if not can_be_recorded(text):
+        raise MalformedRecord("the room has a value that can't be recorded")
+    return text

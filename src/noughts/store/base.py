@@ -1,57 +1,48 @@
-"""The contract of all stores: append at a version, read, list, watch, delete.
+"""The contract of all stores: read, compare and set, list, watch, delete.
 
-A game's version is the number of its events. A writer names the version that it has seen; of two that
-have seen the same version, one wins and the other gets `StaleVersion`. A command's events are one record:
-they are recorded together or not at all, and are durable before `append` returns. An append that is
-repeated with its key, after an unknown outcome, is recorded once. Documents are described in
-`documents.py`.
+A game is one row (`rows.py`). Whoever changes it names what they have read: of two who have read the
+same, one wins and the other gets `StaleVersion`. A change is durable before `Change.result` returns.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from secrets import token_hex
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from threading import Lock
+from typing import NamedTuple, Protocol, Self, TypeAlias
+from weakref import WeakSet
 
 from noughts.core.codec import can_be_recorded
-from noughts.core.errors import RecordError, quoted
-from noughts.core.events import Event
-from noughts.core.game import Game, fold
+from noughts.core.errors import quoted
+from noughts.core.game import Game
 from noughts.core.value import Value
-from noughts.store.appends import Append, Batch, CatalogueRow, Head, append_of
-from noughts.store.documents import Document, Row as DocumentRow, Write, check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store.group_commit import GroupCommit
-from noughts.store.records import (
-    Record,
-    check_chain,
+from noughts.store.rows import (
+    Change,
+    Columns,
+    Entry,
+    Row,
+    StoredGame,
     check_id,
-    check_linked,
     clamp,
-    describe_change,
-    not_a_cursor,
-    tombstone_of,
+    game_of,
+    nothing,
+    row_hash,
 )
-from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
+from noughts.store.watch import Watch
+from noughts.store.writer import CLOSED, Executor, Writer
+from noughts.system import Worker
 
-Item = TypeVar("Item")
-Table: TypeAlias = Literal["records", "documents"]
-"""What has a feed."""
+__all__ = ["Change", "Entry", "GameFilter", "GameSummary", "Store", "StoredGame", "Watch", "nothing"]
+
+PAGE_ROWS = 500
+DAMAGED = "damaged: noughts store verify says more"
+
 Start: TypeAlias = tuple[int, str]
-"""When a game was created, and its id: its place in the catalogue."""
+"""When a game was created, and its id: its place in the list."""
 Progress: TypeAlias = Callable[[float], None]
 """Called with the share that is done, from 0 to 1."""
-
-OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
-"""Called with the name of a damaged document and the error."""
-
-__all__ = ["Append", "EventStore", "GameFilter", "GameSummary", "Record", "Watch", "append_of"]
-
-PAGE_ROWS = 1000
-DAMAGED = "damaged: noughts store verify says more"
-AGAINST_THE_RULES = "recorded, but against the rules"
 
 
 class GameFilter(Value):
@@ -75,267 +66,236 @@ class GameSummary(NamedTuple):
     """When it was created, in milliseconds since 1970."""
     version: int = 0
     game: Game | None = None
-    """The current state; None if its records are faulty."""
+    """The current state; None if the game is damaged."""
     last_played: int = 0
-    """When its last record was made, in milliseconds since 1970."""
+    """When its last command was recorded, in milliseconds since 1970."""
+    is_on_web: bool = False
+    """True if it is a game of the server."""
     fault: str | None = None
     """Why `game` is None."""
 
 
-class EventStore(ABC):
+class News(NamedTuple):
+    """What another process changed; without `piece` it must be read."""
+
+    id: str
+    revision: int
+    hash: bytes
+    piece: str | None = None
+    """What was added to the record."""
+    room: str | None = None
+    """The room, if it changed."""
+    hour: int = 0
+
+
+def news_of(change: Change) -> News:
+    """Return a change as news for other processes."""
+    after, before = change.after, change.before
+    room = None if after.room == before.room else after.room
+    return News(after.id, after.revision, after.hash, change.piece, room, after.hour)
+
+
+OnNews: TypeAlias = Callable[[Sequence[News] | None], None]
+"""Called from a thread with news; with None if some may have been missed."""
+
+
+class PresenceTable(Protocol):
+    """Who is connected to the processes that share a store; each process writes its own rows."""
+
+    def renew(self, seconds: float) -> bool:
+        """Say that this process is alive for so long; return whether its line was missing."""
+
+    def put(self, game: str, x: int, o: int, watching: int) -> None:
+        """Note how many streams of a game this process has: of each seat, and of spectators."""
+
+    def remove(self, game: str) -> None: ...
+
+    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+        """Return the sums of what other living processes have noted."""
+
+    def lobby(self) -> list[str]:
+        """Return the games that any living process has a row of."""
+
+    def leave(self) -> None:
+        """Remove everything of this process."""
+
+
+class Store(ABC):
     """A store of games. Threads may share it; close it when you are done."""
 
-    def __init__(self) -> None:
-        self._group = GroupCommit(self._record)
-        self._wakeups = Wakeups()
+    is_shared = False
+    """True if other processes may change the same games: what was read may be old."""
+
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._worker = Worker("noughts-writer")
+        self.writer = Writer(self._commit_open, executor or self._worker)
+        self._watches: WeakSet[Watch] = WeakSet()
+        self._watches_lock = Lock()
+        self._is_following = False
         self._is_closed = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"  # without its address, which may have a password in it
 
-    def append(self, game: str, events: Iterable[Event], *, expected: int, key: str, at: int) -> int:
-        """Record the events of one command, and return the game's new version.
+    def read(self, game: str) -> StoredGame | None:
+        """Return a game, checked; None if there is none, or none any more."""
+        found = self.look(game)
+        return None if found is None or found.is_deleted else found
 
-        `expected` is the version that the command was judged at, `key` identifies the command, and `at`
-        is the time in milliseconds since 1970.
-        """
-        append = append_of(game, expected, events, key=key, at=at)
-        self.record((append,))
-        if append.refusal:
-            raise append.refusal
-        return expected + append.count
+    def look(self, game: str) -> StoredGame | None:
+        """Return a game, also one that was deleted."""
+        rows = self.read_rows((game,))
+        return game_of(rows[0]) if rows else None
 
-    def record(self, items: Sequence[Append | Write]) -> None:
-        """Record appends and write documents in one commit; each that loses has a `refusal`."""
-        self._group.record(items)
+    def read_rows(self, games: Sequence[str]) -> list[Row]:
+        """Return the rows of these games, unchecked."""
+        self._check_open()
+        rows = self._rows([check_id(game) for game in games])
+        if not {row[0] for row in rows} <= {*games}:
+            raise CorruptStore("the store is damaged: an index leads to another game")
+        return rows
 
-    def restore(self, appends: Sequence[Append], documents: Sequence[Document] = ()) -> None:
-        """Record what was recorded elsewhere, all in one commit or nothing; documents as they are."""
-        batch = Batch(appends, documents=documents, is_whole=True)
-        self._group.record(appends, alone=lambda _appends: self._write(batch))
+    def confirm(self, game: str) -> StoredGame | None:
+        """Return a game as it is durably: for a command that was found after a commit had failed."""
+        return self.read(game)
 
-    def delete(self, game: str, *, at: int, expected: int | None = None) -> None:
-        """Delete a game and its document, and leave a tombstone: a record of the deletion.
+    def hashes(self, games: Sequence[str]) -> dict[str, bytes]:
+        """Return the hash of each of these games."""
+        self._check_open()
+        return self._hashes([check_id(game) for game in games])
 
-        With `expected`, a game at another version raises `StaleVersion`. Repeated after an unknown
-        outcome, it raises `NoSuchGame` if the first attempt has succeeded.
-        """
+    def submit(self, change: Change) -> Change:
+        """Commit a change; its `result` waits for that."""
+        self._check_open()
+        return self.writer.submit(change)
+
+    def delete(self, game: str) -> None:
+        """Delete a game for good: its id is never used again."""
         while True:
-            records = self.read(game)
-            if not records:
+            before = self.read(game)
+            if before is None:
                 raise NoSuchGame(f"no game has the id {quoted(game)}")
-            self._cover(game)
-            version = records[-1].next_version if expected is None else expected
-            append = Append(game, version, tombstone_of(records), key=token_hex(13), at=at)
-            self.record((append,))
-            if not append.refusal:
+            with suppress(StaleVersion):  # it went on: read it again
+                self.submit(Change(before, before.deleted())).result()
                 return
-            if expected is not None or not isinstance(append.refusal, StaleVersion):
-                raise append.refusal
-
-    def read(self, game: str, after: int = 0) -> tuple[Record, ...]:
-        """Return the game's records that reach beyond a version, checked; none if the game is unknown.
-
-        After a version above 0, a deleted game raises `NoSuchGame`.
-        """
-        self._check_open()
-        return self._checked(game, after, self._records(check_id(game), clamp(after)))
-
-    def read_many(self, after: Mapping[str, int]) -> dict[str, tuple[Record, ...]]:
-        """Return the records of each game that reach beyond its version; deleted games are left out."""
-        self._check_open()
-        wanted = {check_id(game): clamp(version) for game, version in after.items()}
-        found = self._records_of_many(wanted)
-        read: dict[str, tuple[Record, ...]] = {}
-        for game, version in wanted.items():
-            with suppress(NoSuchGame):
-                read[game] = self._checked(game, version, found.get(game, []))
-        return read
-
-    def _checked(self, game: str, after: int, found: list[Record]) -> tuple[Record, ...]:
-        is_deleted = bool(found) and found[0].is_deletion
-        if after < 1 or not found or is_deleted:
-            check_chain(found)
-            if is_deleted and after > 0:
-                raise NoSuchGame(f"game {game} was deleted")
-            return () if is_deleted else tuple(found)
-        first, *rest = found
-        if type(first.hash) is not bytes or type(first.text) is not str:
-            raise CorruptStore(describe_change(first))
-        if first.next_version > after:  # within a command
-            return tuple(record for record in self.read(game) if record.next_version > after)
-        check_chain(rest, after, first.hash)
-        return tuple(rest)
-
-    def versions(self, games: Iterable[str]) -> dict[str, int]:
-        """Return the versions of the games that exist."""
-        self._check_open()
-        heads = self._heads([check_id(game) for game in games])
-        return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
-
-    def feed(self, after: str = "", limit: int = PAGE_ROWS) -> tuple[tuple[Record, ...], str]:
-        """Return the records of all games after a cursor, and the cursor after them.
-
-        Each game's records are in order. To follow a game, watch it: the feed may be late.
-        """
-        return self._page("records", check_linked, after, limit)
-
-    def feed_end(self) -> str:
-        self._check_open()
-        return self._feed_end("records")
 
     def games(
         self, wanted: GameFilter = ALL_GAMES, *, limit: int = 20, before: Start | None = None
     ) -> tuple[GameSummary, ...]:
         """List games, the newest first; for the next page, those before (started, id) of the last."""
-        while rows := self.catalogue(wanted, limit, before):
-            if found := tuple(filter(None, map(self._summary, rows))):
-                return found
-            before = rows[-1].start  # all of them were deleted just now
-        return ()
-
-    def catalogue(
-        self, wanted: GameFilter, limit: int, before: Start | None = None
-    ) -> list[CatalogueRow]:
         self._check_open()
         started, game = before or (0, "")
         texts = [text for text in (wanted.player, wanted.result) if text is not None]
         if not all(map(can_be_recorded, (*texts, wanted.id_prefix, game))):
-            return []  # no engine could store it
+            return ()  # no engine could store it
         if type(started) is not int or started < 0:
-            return []  # from a damaged store
-        return self._catalogue(wanted, clamp(limit), before and (clamp(started), game))
+            return ()  # from a damaged store
+        rows = self._list(wanted, clamp(limit), before and (clamp(started), game))
+        return tuple(map(_summary, rows))
 
-    def document(self, name: str) -> Document | None:
-        """Return a document; None if it doesn't exist."""
-        return next(iter(self.documents_named((name,))), None)
+    def rows(self) -> Iterator[Row]:
+        """Return all rows in the order of their ids, unchecked, with their columns for lists."""
+        after = ""
+        while True:
+            self._check_open()
+            page = self._page(after, PAGE_ROWS)
+            yield from page
+            if len(page) < PAGE_ROWS or not isinstance(page[-1][0], str) or page[-1][0] <= after:
+                return
+            after = page[-1][0]
 
-    def documents_named(
-        self, names: Iterable[str], on_damage: OnDamage | None = None
-    ) -> tuple[Document, ...]:
-        """Return the documents that exist; a damaged one is raised, or passed to `on_damage`."""
+    def salvage(self) -> Iterator[Row]:
+        """Return the rows that can be read although the store is damaged, in any order."""
+        return self.rows()
+
+    def count(self) -> int:
+        """Return how many games there are, deleted ones included."""
         self._check_open()
-        rows = self._documents([check_id(name, "document") for name in names])
-        return _sound_documents(rows, on_damage)
-
-    def write_document(self, name: str, text: str, *, expected: int, label: str = "") -> Document:
-        """Write a document after its revision `expected`, 0 for a new one."""
-        write = Write(name, text, expected=expected, label=label)
-        self.record((write,))
-        if write.refusal:
-            raise write.refusal
-        return write.document
-
-    def labelled(
-        self, label: str, limit: int = 50, on_damage: OnDamage | None = None
-    ) -> tuple[Document, ...]:
-        """Return the documents with a label, the last changed first."""
-        self._check_open()
-        return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
-
-    def changed_documents(
-        self, after: str = "", limit: int = PAGE_ROWS
-    ) -> tuple[tuple[Document, ...], str]:
-        """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
-        return self._page("documents", check_row, after, limit)
-
-    def documents_end(self) -> str:
-        self._check_open()
-        return self._feed_end("documents")
-
-    def _page(
-        self, table: Table, check: Callable[[Any], Item], after: str, limit: int
-    ) -> tuple[tuple[Item, ...], str]:
-        self._check_open()
-        if type(after) is not str:
-            raise not_a_cursor(after)
-        rows, cursor = self._feed(table, after, clamp(limit))
-        return tuple(map(check, rows)), cursor
+        return self._count()
 
     def watch(self, game: str, after: int = 0) -> Watch:
         """Watch a game from a version on."""
-        check_id(game)
-
-        def read(version: int) -> tuple[tuple[Record, ...], int]:
-            found = self.read(game, version) or self.read(game, max(1, version))  # raises if deleted
-            return found, found[-1].next_version if found else version
-
-        return Watch(read, after, self._subscribe(game))
-
-    def watch_all(self, after: str = "") -> Watch:
-        """Watch the feed of all games from a cursor on."""
-        return Watch(self.feed, after, self._subscribe())
-
-    def changes(self) -> Subscription:
-        """Subscribe to the ids of games and names of documents that other processes change."""
-        return self._subscribe(only_others=True)
-
-    def _subscribe(self, name: str | None = None, *, only_others: bool = False) -> Subscription:
         self._check_open()
-        subscription = self._wakeups.subscribe(name, only_others=only_others)
-        self._listen()
-        return subscription
+        watch = Watch(check_id(game), after, self.look, lambda game: self.hashes((game,)).get(game))
+        with self._watches_lock:
+            self._watches.add(watch)
+        if not self._is_following:
+            self._is_following = True
+            self.follow(lambda _news: self._wake_all())
+        return watch
 
-    @abstractmethod
-    def checkpoint(self) -> None:
-        """Make a checkpoint (`checkpoints.py`), if the store outlives the process."""
+    def follow(self, on_news: OnNews) -> None:  # noqa: B027 - most engines have nothing to do
+        """Be called with what other processes change, if the engine knows."""
 
-    def parts(self) -> Sequence[EventStore]:
-        """Return the stores that this one consists of."""
-        return (self,)
+    def hours(self) -> int:
+        """Return how many hours servers have run on this store; damage raises `CorruptStore`."""
+        self._check_open()
+        hours, found = self._counter()
+        if type(hours) is not int or found != row_hash("counter", hours, 0, "", ""):
+            raise CorruptStore("the count of hours has changed since it was recorded")
+        return hours
+
+    def count_hour(self, seen: int) -> None:
+        """Count one hour more, unless another server has counted it."""
+        self._check_open()
+        self._set_counter(seen, seen + 1, row_hash("counter", seen + 1, 0, "", ""))
+
+    def idle(self, before: int, after: str = "", limit: int = PAGE_ROWS) -> list[str]:
+        """Return the games of the server that were last used before an hour, after an id and in order."""
+        self._check_open()
+        return self._idle(clamp(before), after, limit)
+
+    def presence(self, process: str) -> PresenceTable | None:  # noqa: ARG002 - engines need it
+        """Return who is present at which process, if several processes may share the store."""
+        return None
+
+    def hold(self) -> None:  # noqa: B027 - most engines have nothing to do
+        """Own the store as its server does; refuse a second one, if the engine has only one."""
+
+    def check_writable(self) -> None:  # noqa: B027 - most engines have nothing to do
+        """Refuse now what a change would be refused for: a server that owns the store, for example."""
 
     def integrity_errors(self) -> Iterator[str]:
         """Return the faults that the engine finds in its own structures."""
         return iter(())
 
-    def checkpoint_errors(self) -> Iterator[str]:
-        """Return what is missing or different according to the checkpoint."""
-        return iter(())
+    def backup(self, target: str, progress: Progress = lambda _share: None) -> None:  # noqa: ARG002 - of a file
+        """Copy the store as it is at one moment into a new file, if it is a file itself."""
+        raise StoreUnavailable("only a store in a file has such a backup: on PostgreSQL use pg_dump")
 
     def check(self) -> None:
         """Raise an error if the store can't be read."""
-        self.feed_end()
+        self._check_open()
+        self._hashes(["-"])
 
     def close(self) -> None:
-        """Release everything; what was appended is durable already."""
+        """Release everything, after the commits that have begun."""
         if not self._is_closed:
             self._is_closed = True
-            try:
-                self._wakeups.notify(ANYTHING, is_own=False)
-                self._group.record((), alone=lambda _items: None)  # waits for the commit in progress
-            finally:
-                self._close()
+            self._wake_all()
+            self.writer.close()
+            self._worker.close(self.writer.limit_seconds)
+            self._close()
+
+    def _wake_all(self) -> None:
+        for watch in self._all_watches():
+            watch.wake()
+
+    def _all_watches(self) -> tuple[Watch, ...]:
+        with self._watches_lock:  # another thread may add one
+            return tuple(self._watches)
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise StoreUnavailable("the store is closed")
+            raise StoreUnavailable(CLOSED)
 
-    def _record(self, items: Sequence[Append | Write]) -> None:
-        appends = [item for item in items if isinstance(item, Append)]
-        self._write(Batch(appends, [item for item in items if isinstance(item, Write)]))
-
-    def _write(self, batch: Batch) -> None:
-        self._check_open()
+    def _commit_open(self, batch: list[Change]) -> None:
         self._commit(batch)
-        if self._wakeups.are_wanted:
-            names = {append.game for append in batch.appends}
-            names.update(write.document.name for write in batch.writes)
-            self._wakeups.notify(names, is_own=True)
-
-    def _summary(self, row: CatalogueRow) -> GameSummary | None:
-        try:
-            records = self._records(row.game, 0)
-            check_chain(records)
-            if records and records[0].is_deletion:
-                return None
-            game = fold(event for record in records for event in record.events)
-        except CorruptStore:
-            return GameSummary(row.game, row.started, fault=DAMAGED)
-        except RecordError:
-            return GameSummary(row.game, row.started, fault=AGAINST_THE_RULES)
-        if game is None or row.started != records[0].at:
-            return GameSummary(row.game, row.started, fault=DAMAGED)
-        return GameSummary(row.game, row.started, records[-1].next_version, game, records[-1].at)
+        if self._watches:
+            changed = {change.id for change in batch}
+            for watch in self._all_watches():
+                if watch.game in changed:
+                    watch.wake()
 
     def __enter__(self) -> Self:
         return self
@@ -346,78 +306,79 @@ class EventStore(ABC):
     # What an engine implements.
 
     @abstractmethod
-    def _commit(self, batch: Batch) -> None:
-        """Judge a batch and make it durable in one commit; one thread at a time calls this."""
+    def _commit(self, batch: Sequence[Change]) -> None:
+        """Make changes durable in one commit, and note the failure of each that loses."""
 
     @abstractmethod
-    def _cover(self, game: str) -> None:
-        """Make sure that the checkpoint covers a game before it is deleted."""
+    def _rows(self, games: Sequence[str]) -> list[Row]: ...
 
     @abstractmethod
-    def _records(self, game: str, after: int) -> list[Record]:
-        """Read a game's records in order, from the last one on that begins before a version."""
-
-    def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
-        return {game: self._records(game, version) for game, version in after.items()}
+    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]: ...
 
     @abstractmethod
-    def _heads(self, games: Sequence[str]) -> dict[str, Head]: ...
+    def _page(self, after: str, limit: int) -> list[Row]:
+        """Return rows whose ids come after one, with their columns for lists."""
 
     @abstractmethod
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
-        """Read the rows after a cursor, records with the previous hash; and the next cursor."""
+    def _list(self, wanted: GameFilter, limit: int, before: Start | None) -> list[Row]:
+        """Return the rows of listed games, with their columns."""
 
     @abstractmethod
-    def _feed_end(self, table: Table) -> str: ...
+    def _idle(self, before: int, after: str, limit: int) -> list[str]: ...
 
     @abstractmethod
-    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]: ...
+    def _count(self) -> int: ...
 
     @abstractmethod
-    def _documents(self, names: Sequence[str]) -> list[DocumentRow]: ...
+    def _counter(self) -> Row: ...
 
     @abstractmethod
-    def _labelled(self, label: str, limit: int) -> list[DocumentRow]: ...
+    def _set_counter(self, seen: int, hours: int, new_hash: bytes) -> None: ...
 
-    @abstractmethod
-    def _listen(self) -> None: ...
-
-    @abstractmethod
-    def _close(self) -> None: ...
+    def _close(self) -> None:  # noqa: B027 - most engines have nothing to do
+        """Release what the engine holds."""
 
 
-def pages(read: Callable[[str, int], tuple[Sequence[Item], str]], limit: int) -> Iterator[Sequence[Item]]:
-    """Read page by page up to the first incomplete one, so that it ends even if others keep writing."""
-    seen, cursor, is_last = set[str](), "", False
-    while not is_last:
-        found, cursor = read(cursor, limit)
-        is_last = len(found) < limit
-        if not is_last:
-            check_progress(cursor, seen)
-        yield found
+def _summary(row: Row) -> GameSummary:
+    listed = Columns._make(row[6:])
+    try:
+        stored = game_of(row)
+        if stored.columns == listed:
+            return GameSummary(
+                stored.id,
+                stored.entries[0].at,
+                stored.version,
+                stored.game,
+                stored.entries[-1].at,
+                bool(stored.room),
+            )
+    except CorruptStore:
+        pass
+    return GameSummary(row[0], listed.started or 0, fault=DAMAGED)
 
 
-def check_progress(cursor: str, seen: set[str]) -> None:
-    """Refuse a cursor that was seen before: in a damaged store that would never end."""
-    if cursor in seen:
-        raise CorruptStore("the store is damaged: its rows are out of order")
-    seen.add(cursor)
+def refusal(change: Change, found: Row | None) -> Exception:
+    """Return why a change lost, from the row that is there."""
+    if found is None or (found[1] and not found[3]):
+        return NoSuchGame(f"no game has the id {quoted(change.id)}, or it was deleted")
+    return StaleVersion(f"game {change.id} has changed since it was read: nothing was recorded")
 
 
-def all_rows(store: EventStore, limit: int, wanted: GameFilter = ALL_GAMES) -> Iterator[CatalogueRow]:
-    before = None
-    while page := store.catalogue(wanted, limit, before):
-        yield from page
-        before = page[-1].start
-
-
-def _sound_documents(rows: Iterable[DocumentRow], on_damage: OnDamage | None) -> tuple[Document, ...]:
-    documents = []
-    for row in rows:
-        try:
-            documents.append(check_row(row))
-        except CorruptStore as error:
-            if on_damage is None:
-                raise
-            on_damage(str(row[0]), error)
-    return tuple(documents)
+def conditions(wanted: GameFilter, before: Start | None) -> tuple[str, list[object]]:
+    """Return the SQL that finds the games of a filter, with question marks, and its values."""
+    found, values = ["started IS NOT NULL"], list[object]()
+    if wanted.player is not None:
+        found.append("(x = ? OR o = ?)")
+        values += [wanted.player, wanted.player]
+    if wanted.is_over is not None:
+        found.append(f"result IS {'NOT ' if wanted.is_over else ''}NULL")
+    if wanted.result is not None:
+        found.append("result = ?")
+        values.append(wanted.result)
+    if wanted.id_prefix:
+        found.append("id >= ? AND id < ?")
+        values += [wanted.id_prefix, wanted.id_prefix + "\x7f"]
+    if before is not None:
+        found.append("(started, id) < (?, ?)")
+        values += before
+    return f"WHERE {' AND '.join(found)} ORDER BY started DESC, id DESC LIMIT ?", values

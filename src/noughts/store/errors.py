@@ -6,7 +6,7 @@ from noughts.core.errors import NoughtsError
 
 
 class StaleVersion(NoughtsError):
-    """The game is at another version than expected; nothing was recorded."""
+    """The game has changed since it was read; nothing was recorded."""
 
 
 class KeyReused(NoughtsError):
@@ -19,6 +19,10 @@ class InvalidId(NoughtsError):
 
 class NoSuchGame(NoughtsError):
     """No game has that id, or several games' ids begin with it."""
+
+
+class WebGame(NoughtsError):
+    """A game of the server, which nobody plays in a terminal."""
 
 
 class StoreError(NoughtsError):
@@ -46,12 +50,8 @@ class StoreLost(StoreError):
 
 
 class NotAStore(StoreError):
-    """Not a store, or one made by a newer version; it was left untouched."""
-
-
-class OldStore(NotAStore):
-    """A store in an older format: export it with the version that wrote it."""
+    """Not a store, or one made by another version; it was left untouched."""
 
 
 class CorruptStore(StoreError):
-    """The store is damaged; the message names the first bad record."""
+    """The store is damaged; the message names the first bad game."""

@@ -2,131 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice, takewhile
-from operator import attrgetter
+import time
+from collections.abc import Callable, Sequence
+from itertools import islice
 from threading import RLock
-from typing import Any
 
-from noughts.store.appends import Append, Batch, CatalogueRow, Head, arbitrate
-from noughts.store.base import EventStore, GameFilter, Start, Table
-from noughts.store.documents import Row as DocumentRow
-from noughts.store.records import GENESIS, Record, read_sequence
+from noughts.store.base import (
+    GameFilter,
+    News,
+    OnNews,
+    PresenceTable,
+    Start,
+    Store,
+    news_of,
+    refusal,
+)
+from noughts.store.rows import Change, Row, row_hash
+from noughts.store.writer import Executor
 
 
-class MemoryStore(EventStore):
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = RLock()
-        self._last = 0
-        """The number of the last row of a feed."""
-        self._feeds: dict[Table, dict[Any, tuple[int, Any]]] = {"records": {}, "documents": {}}
-        """Numbered rows by game and version, or by name, in the order of their numbers."""
-        self._games: dict[str, list[Record]] = {}
-        self._rows: dict[str, CatalogueRow] = {}
+class Database:
+    """What several memory stores may share, as processes share a server."""
 
-    def _commit(self, batch: Batch) -> None:
-        with self._lock:
-            heads = self._heads([append.game for append in batch.appends])
-            outcome = arbitrate(batch, heads, self._documents(batch.document_names), self._is_recorded)
-            records = [*map(Record._make, outcome.records)]
-            rows = [self._rows.get(row.game, row).changed(row[2:]) for row in outcome.catalogue]
-            first, interrupted = self._last + 1, None
-            while True:
-                try:
-                    self._apply(first, records, rows, outcome.documents)
-                    break
-                except RecursionError:  # a retry would not help; nothing was written
-                    raise
-                except BaseException as error:  # noqa: BLE001 - Ctrl-C: finish, then raise it
-                    interrupted = error
-            if interrupted:
-                raise interrupted
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.lock = RLock()
+        self.games: dict[str, Row] = {}
+        self.counter: Row = (0, row_hash("counter", 0, 0, "", ""))
+        self.processes: dict[str, float] = {}
+        """Until when each process is believed to be alive."""
+        self.present: dict[tuple[str, str], tuple[int, int, int]] = {}
+        """By process and game."""
+        self.followers: list[tuple[MemoryStore, OnNews]] = []
 
-    def _apply(
-        self, first: int, records: list[Record], rows: list[CatalogueRow], documents: list[DocumentRow]
-    ) -> None:
-        """Write everything. It can be repeated, and calls none of our functions."""
-        feed, changes = self._feeds["records"], self._feeds["documents"]
-        for number, record in enumerate(records, first):
-            game = self._games.setdefault(record.game, [])
-            if not record.text.startswith("{") and record not in game:
-                for erased in game:
-                    feed.pop(erased[:2], None)
-                game.clear()
-            if not game or game[-1].version < record.version:
-                feed[record[:2]] = number, (*record, game[-1].hash if game else GENESIS)
-                game.append(record)
-        for row in rows:
-            self._rows[row.game] = row
-        for number, document in enumerate(documents, first + len(records)):
-            changes.pop(document[0], None)
-            changes[document[0]] = number, document
-        for record in records:
-            if not record.text.startswith("{"):  # a deletion
-                self._rows.pop(record.game, None)
-                changes.pop(record.game, None)
-        self._last = first - 1 + len(records) + len(documents)
 
-    def _is_recorded(self, append: Append) -> bool:
-        records = self._games.get(append.game, ())
-        return append.identity in [(one.game, one.version, one.key, one.text) for one in records]
+class MemoryStore(Store):
+    def __init__(self, database: Database | None = None, executor: Executor | None = None) -> None:
+        super().__init__(executor)
+        self._database = database or Database()
 
-    def _records(self, game: str, after: int) -> list[Record]:
-        with self._lock:
-            records = self._games.get(game, [])
-            first = sum(1 for _ in takewhile(lambda record: record.version < after, records))
-            return records[max(0, first - 1) :]
+    def _commit(self, batch: Sequence[Change]) -> None:
+        if won := self._write(batch):
+            self._announce([news_of(change) for change in won])
 
-    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
-        with self._lock:
-            ends = {game: self._games[game][-1] for game in games if game in self._games}
-        return {game: (one.next_version, one.hash, one.is_deletion) for game, one in ends.items()}
+    def _write(self, batch: Sequence[Change]) -> list[Change]:
+        """Make the changes that do not lose, and return them."""
+        games, won = self._database.games, []
+        with self._database.lock:
+            for change in batch:
+                found, after = games.get(change.id), change.after
+                is_as_read = found[5] == change.before.hash if found else not change.before.revision
+                if is_as_read:
+                    row = after.id, after.revision, after.hour, after.record, after.room, after.hash
+                    games[change.id] = (*row, *after.columns)
+                    won.append(change)
+                elif not found or found[5] != after.hash:
+                    change.failure = refusal(change, found)
+        return won
 
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
-        first = read_sequence(after)
-        with self._lock:
-            new = [*takewhile(lambda row: row[0] > first, reversed(self._feeds[table].values()))]
-        page = new[::-1][:limit]
-        return [row for _, row in page], str(page[-1][0]) if page else after
+    def _announce(self, news: Sequence[News]) -> None:
+        for store, on_news in tuple(self._database.followers):
+            if store is not self:
+                on_news(news)
 
-    def _feed_end(self, table: Table) -> str:
-        with self._lock:
-            return str(next(reversed(self._feeds[table].values()), (0,))[0])
+    def presence(self, process: str) -> PresenceTable | None:
+        return MemoryPresence(self._database, process, self._announce) if self.is_shared else None
 
-    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
-        with self._lock:
-            rows = sorted(self._rows.values(), key=attrgetter("start"), reverse=True)
-        found = (row for row in rows if before is None or row.start < before)
+    def follow(self, on_news: OnNews) -> None:
+        self._database.followers.append((self, on_news))
+
+    def _rows(self, games: Sequence[str]) -> list[Row]:
+        found = self._database.games
+        with self._database.lock:
+            return [found[game] for game in games if game in found]
+
+    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
+        return {row[0]: row[5] for row in self._rows(games)}
+
+    def _page(self, after: str, limit: int) -> list[Row]:
+        with self._database.lock:
+            rows = [row for game, row in self._database.games.items() if game > after]
+        return sorted(rows)[:limit]
+
+    def _list(self, wanted: GameFilter, limit: int, before: Start | None) -> list[Row]:
+        with self._database.lock:
+            rows = [row for row in self._database.games.values() if row[6] is not None]
+        rows.sort(key=lambda row: (row[6], row[0]), reverse=True)
+        found = (row for row in rows if before is None or (row[6], row[0]) < before)
         return [*islice((row for row in found if _is_wanted(row, wanted)), limit)]
 
-    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        documents = self._feeds["documents"]
-        with self._lock:
-            return [documents[name][1] for name in names if name in documents]
+    def _idle(self, before: int, after: str, limit: int) -> list[str]:
+        with self._database.lock:
+            rows = sorted(self._database.games.items())
+        return [game for game, row in rows if row[2] < before and game > after and row[3] and row[4]][
+            :limit
+        ]
 
-    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
-        with self._lock:
-            newest_first = (row for _, row in reversed(self._feeds["documents"].values()))
-            return [*islice((row for row in newest_first if row[2] == label), limit)]
+    def _count(self) -> int:
+        return len(self._database.games)
 
-    def checkpoint(self) -> None:
-        """Nothing outlives the process."""
+    def _counter(self) -> Row:
+        return self._database.counter
 
-    def _cover(self, game: str) -> None:
-        """Every game can be deleted."""
-
-    def _listen(self) -> None:
-        """No other process can write."""
+    def _set_counter(self, seen: int, hours: int, new_hash: bytes) -> None:
+        with self._database.lock:
+            if self._database.counter[0] == seen:
+                self._database.counter = hours, new_hash
 
     def _close(self) -> None:
-        """Nothing to release."""
+        followers = self._database.followers
+        followers[:] = [one for one in followers if one[0] is not self]
 
 
-def _is_wanted(row: CatalogueRow, wanted: GameFilter) -> bool:
+class MemoryPresence(PresenceTable):
+    """Who is present; a process's rows go with its line."""
+
+    def __init__(
+        self, database: Database, process: str, announce: Callable[[Sequence[News]], None]
+    ) -> None:
+        self._database = database
+        self._process = process
+        self._announce = announce
+
+    def renew(self, seconds: float) -> bool:
+        now, processes = self._database.clock(), self._database.processes
+        with self._database.lock:
+            is_missing = self._process not in processes
+            processes[self._process] = now + seconds
+            for process in [one for one, expires in processes.items() if expires < now]:
+                self._forget(process)
+        return is_missing
+
+    def put(self, game: str, x: int, o: int, watching: int) -> None:
+        with self._database.lock:
+            if self._process in self._database.processes:
+                self._database.present[self._process, game] = x, o, watching
+        self._announce([News(game, 0, b"")])
+
+    def remove(self, game: str) -> None:
+        with self._database.lock:
+            self._database.present.pop((self._process, game), None)
+        self._announce([News(game, 0, b"")])
+
+    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+        found = dict[str, tuple[int, int, int]]()
+        for process, game, (x, o, watching) in self._rows():
+            if process != self._process and game in games:
+                before = found.get(game, (0, 0, 0))
+                found[game] = before[0] + x, before[1] + o, before[2] + watching
+        return found
+
+    def lobby(self) -> list[str]:
+        return [*dict.fromkeys(game for _, game, _ in self._rows())]
+
+    def leave(self) -> None:
+        with self._database.lock:
+            games = self._forget(self._process)
+        self._announce([News(game, 0, b"") for game in games])
+
+    def _rows(self) -> list[tuple[str, str, tuple[int, int, int]]]:
+        """Return the rows of living processes."""
+        now, processes = self._database.clock(), self._database.processes
+        with self._database.lock:
+            present = [*self._database.present.items()]
+            return [(*key, streams) for key, streams in present if processes.get(key[0], 0.0) > now]
+
+    def _forget(self, process: str) -> list[str]:
+        self._database.processes.pop(process, None)
+        games = [game for one, game in self._database.present if one == process]
+        for game in games:
+            del self._database.present[process, game]
+        return games
+
+
+def _is_wanted(row: Row, wanted: GameFilter) -> bool:
+    _, _, x, o, result, *_ = row[6:]
     return (
-        (wanted.player is None or wanted.player in (row.x, row.o))
-        and (wanted.is_over is None or wanted.is_over == (row.result is not None))
-        and (wanted.result is None or wanted.result == row.result)
-        and row.game.startswith(wanted.id_prefix)
+        (wanted.player is None or wanted.player in (x, o))
+        and (wanted.is_over is None or wanted.is_over == (result is not None))
+        and (wanted.result is None or wanted.result == result)
+        and row[0].startswith(wanted.id_prefix)
     )

@@ -1,403 +1,385 @@
 """The store on a PostgreSQL server, for any number of processes on any number of machines.
 
-A record's primary key is its game and version, so writers compete only within a game: the first insert
-wins. If a connection breaks at the commit, with an unknown outcome, the batch is judged again, and what
-was recorded is found by its key.
+A change compares and sets its game's row, so it may be sent again. If a connection breaks during a
+commit, the outcome is unknown: the same change on a new connection is committed then, or its own hash is
+found in the row, or another change is. What was found may not have reached the standby yet. So before
+it is acknowledged, an UPDATE of that row that changes nothing is committed: this waits for the standby,
+unlike a SELECT, a NOTIFY or an UPDATE of no row.
+
+A backend that waits for its standby holds its locks, also when its client has gone. So a connection that
+hangs is given up only if its server doesn't answer a second one either.
 """
+
+# ruff: noqa: S608 - all SQL is our own text
 
 from __future__ import annotations
 
-import logging
-import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from secrets import token_hex
+from threading import BoundedSemaphore, Event, Thread
+from typing import TypeAlias
 
 import psycopg
-from psycopg_pool import ConnectionPool
 
-from noughts.store import postgres_schema as schema, postgres_sql as sql
-from noughts.store.appends import NEW_GAME, Append, Batch, Head, Outcome, arbitrate, head_of
-from noughts.store.base import Table
-from noughts.store.checkpoints import (
-    MISSING_CHECKPOINT,
-    Checkpoint,
-    CheckpointFile,
-    CheckpointSlot,
-    FileSlot,
+from noughts.store import postgres_schema as schema
+from noughts.store.base import (
+    GameFilter,
+    News,
+    OnNews,
+    PresenceTable,
+    Start,
+    Store,
+    StoredGame,
+    conditions,
+    news_of,
+    refusal,
 )
-from noughts.store.documents import Row as DocumentRow, Write
-from noughts.store.errors import CorruptStore
-from noughts.store.postgres_schema import ONLY_SHARD, Session, Shard
-from noughts.store.records import Record, not_a_cursor
-from noughts.store.sql import DELETIONS, DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore, chunks
-from noughts.store.watch import ANYTHING
+from noughts.store.errors import StaleVersion, StoreUnavailable
+from noughts.store.news import decode_news, encode_news
+from noughts.store.postgres_session import Line, Session, answers, parameters, translated, translation
+from noughts.store.rows import LISTED, ROW, Change, Row
+from noughts.system import Worker, start_thread
 
-Answer = TypeVar("Answer")
+Execute: TypeAlias = Callable[..., list[Row]]
+"""Executes a statement with its values."""
 
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # its warnings become our errors
+DEADLINE_SECONDS = 5.0
+"""How long anybody waits for a commit; the commit itself goes on."""
+COMMIT_OUTAGE_SECONDS, OUTAGE_SECONDS = 10.0, 5.0
+"""How long to try again while the server is away: to commit, and for everything else."""
+GUARD_SECONDS = 0.5
+"""How often to look for connections that hang."""
+MAX_READERS = 8
+MAX_NEWS = 10_000
+"""Beyond that, other processes find what is new when they look."""
 
-OUTAGE_TIMEOUT_SECONDS = 10.0
-"""How long to retry while the server is away."""
-POLL_INTERVAL_SECONDS = 2.0
-"""How often subscribers are woken anyway, in case a notification was lost."""
-LISTENER_CHECK_SECONDS = 1.0
-"""How long to remember whether another process listens."""
-CHECKPOINT_LOCK = int.from_bytes(b"noug", "big"), 2
-LISTENER_LOCK = int.from_bytes(b"noug", "big"), 1
-"""The advisory lock that all listening processes share."""
-MAX_ROWS_PER_STATEMENT = 5_000
-MAX_CONFLICTS = 100
-"""How often a batch is judged again because others were faster."""
-
-_NOTHING = Batch(())
-_OUTDATED: Head = -1, b"", False
-"""A head that must be read again."""
-
-# Dead connections are noticed within seconds.
-_CONNECTING: dict[str, Any] = {
-    "autocommit": True,
-    "connect_timeout": 5,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 10_000,
-}
-# Short timeouts: we retry ourselves, and the pool would wait longer and longer.
-_POOL: dict[str, Any] = {
-    "open": True,
-    "min_size": 1,
-    "max_size": 8,
-    "timeout": 0.5,
-    "reconnect_timeout": 0.5,
-}
-_BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
+# With indexes alone, rows are locked in the order of ids, and commits seldom deadlock.
+_IN_ORDER = """SET plan_cache_mode TO force_generic_plan; SET enable_seqscan TO off;
+    SET enable_hashjoin TO off; SET enable_mergejoin TO off; SET enable_bitmapscan TO off"""
+# For what may be lost: it waits for no disk and no standby.
+_FAST = "SET synchronous_commit TO off"
 
 
-class PostgresStore(SQLStore):
+def _arrays(types: str) -> str:
+    return ", ".join(f"%s::{one}[]" for one in types.split())
+
+
+_LISTED_TYPES = "bigint bigint text text text text text"
+_INSERT = f"""INSERT INTO games ({ROW}, {LISTED})
+    SELECT * FROM unnest({_arrays(f"text bigint bigint text text bytea {_LISTED_TYPES}")})
+    ON CONFLICT (id) DO NOTHING RETURNING id"""
+_UPDATE = f"""UPDATE games AS old SET
+    {", ".join(f"{name} = new.{name}" for name in f"revision, hour, hash, {LISTED}".split(", "))},
+    record = CASE WHEN new.is_deleted THEN '' ELSE old.record || new.piece END,
+    room = coalesce(new.room, old.room)
+    FROM unnest({_arrays(f"text bytea boolean bigint bigint text text bytea {_LISTED_TYPES}")})
+    AS new (id, was, is_deleted, revision, hour, piece, room, hash, {LISTED})
+    WHERE old.id = new.id AND old.hash = new.was RETURNING old.id"""
+_BOTH = f"""WITH created AS ({_INSERT}), changed AS ({_UPDATE})
+    SELECT id FROM created UNION ALL SELECT id FROM changed"""
+_FIND = f"SELECT {ROW} FROM games WHERE id = ANY(%s::text[])"
+_HASHES = "SELECT id, hash FROM games WHERE id = ANY(%s::text[])"
+_TOUCH = "UPDATE games SET hash = hash WHERE id = ANY(%s::text[]) RETURNING id"
+_PAGE = f"SELECT {ROW}, {LISTED} FROM games WHERE id > %s ORDER BY id LIMIT %s"
+_IDLE = """SELECT id FROM games WHERE hour < %s AND id > %s
+    AND started IS NOT NULL AND room <> '' ORDER BY id LIMIT %s"""
+# Without waiting for a standby: no game depends on one hour.
+_COUNT_HOUR = """UPDATE counter SET hours = %s, hash = %s
+    FROM (SELECT set_config('synchronous_commit', 'local', true)) AS now WHERE hours = %s"""
+_CHANNEL = """SELECT 'noughts_' || md5(relnamespace::regnamespace::text)
+    FROM pg_class WHERE oid = 'noughts'::regclass"""
+_NOTIFY = "SELECT count(pg_notify(%s, payload)) FROM unnest(%s::text[]) AS payload"
+
+
+class PostgresStore(Store):
     """A store in the database that `url` names; its tables are created if they are missing."""
 
-    _order: ClassVar = {"records": "generation, xid, game, version", "documents": "generation, xid, name"}
-    _is_final = sql.IS_FINAL
+    is_shared = True
 
-    def __init__(
-        self, url: str, *, create: bool = True, shard: Shard = ONLY_SHARD, checkpoint_file: str = ""
-    ) -> None:
+    def __init__(self, url: str, *, create: bool = True) -> None:
         super().__init__()
-        schema.check_url(url)
+        self.writer.limit_seconds = DEADLINE_SECONDS
         self._url = url
-        self._checkpoint_file = CheckpointFile(Path(checkpoint_file)) if checkpoint_file else None
-        with schema.translated(url):
-            with self._connect() as store:
-                schema.prepare(store, shard, create=create)
-                schema.current_generation(store)
-            self._pool = ConnectionPool[Session](url, kwargs=_CONNECTING, configure=_configure, **_POOL)
-        self._writer: Session | None = None
-        self._writer_pid = 0
-        self._generation = 0
-        self._known_heads: dict[str, Head] = {}
-        self._has_listeners = False
-        self._next_listener_check = 0.0
-        self._listener_pid = 0
+        self._parameters = parameters(url)
+        self._process = token_hex(8)
+        self._closing = Event()
+        self._sessions: set[Session] = set()
+        self._lines: list[Line] = []
+        self._threads: list[Thread] = []
+        self._commits = self._line(COMMIT_OUTAGE_SECONDS, _IN_ORDER)
+        self._notices = self._line(OUTAGE_SECONDS, _FAST)
+        self._announcer = Worker("noughts-news")
+        self._news: deque[News] = deque(maxlen=MAX_NEWS)
+        self._followers: list[OnNews] = []
+        first = self._line(0)
+        self._readers = [first]
+        self._free_readers = BoundedSemaphore(MAX_READERS)
         try:
-            if self._checkpoint_file:
-                self._begin_copy()
+            with translated(url):
+                first.run(lambda session: schema.prepare(session.connection, create=create))
+            ((self._channel,),) = self._execute(first, _CHANNEL)
         except BaseException:
-            self._pool.close()
+            self._is_closed = True
+            first.close()
             raise
+        first.limit_seconds = OUTAGE_SECONDS
+        self._start("noughts-guard", self._guard)
 
-    def _begin_copy(self) -> None:
-        """Copy the checkpoint to a file, once: verify reports it if that is removed later."""
-        if self._select("SELECT is_copied FROM noughts_checkpoint") != [(False,)]:
-            return
-        table, copy = self._slots()
-        with copy.locked():
-            copy.replace(table.read())
-        with self._pool.connection() as session:
-            session.execute("UPDATE noughts_checkpoint SET is_copied = true")
-
-    def _commit(self, batch: Batch) -> None:
+    def _commit(self, batch: Sequence[Change]) -> None:
         try:
-            with schema.translated(self._url):
-                self._write_all(batch)
-                self._notify(batch)
-        except BaseException:
-            self._forget_writer()
-            raise
+            self._commits.run(partial(_write, batch))
+        except (psycopg.Error, UnicodeError) as error:  # a change's, not the connection's
+            if len(batch) == 1:
+                batch[0].failure = translation(self._url, error)
+                return
+            for change in batch:  # a bad one fails alone
+                self._commit([change])
+        else:
+            won = (change for change in batch if not change.failure)
+            self._announce(news_of(change) for change in won if change.after is not change.before)
 
-    def _write_all(self, batch: Batch) -> None:
-        """Write a batch, in several commits if it has several records of a game."""
-        conflicts = 0
-        while batch.appends or batch.writes or batch.documents:
-            now, later = (batch, _NOTHING) if batch.is_whole else _first_of_each(batch)
-            lost = self._with_retries(partial(self._write_once, now))
-            conflicts += lost is not _NOTHING
-            if conflicts > MAX_CONFLICTS:
-                raise CorruptStore("the store on PostgreSQL is damaged: it refuses rows as duplicates")
-            batch = lost._replace(
-                appends=[*lost.appends, *later.appends], writes=[*lost.writes, *later.writes]
-            )
+    def confirm(self, game: str) -> StoredGame | None:
+        """Return a game as it is durably: a commit that leaves it as it was found waits for that."""
+        while found := self.read(game):
+            with suppress(StaleVersion):  # it went on: read it again
+                return self.submit(Change(found, found)).result()
+        return None
 
-    def _write_once(self, batch: Batch) -> Batch:
-        """Judge a batch, commit it, and return what must be judged again because others were faster."""
-        try:
-            if self._writer is None:
-                self._writer = self._connect()
-                self._writer_pid = self._writer.info.backend_pid
-                self._generation = schema.current_generation(self._writer)
-            outcome = self._judge(batch)
-            is_simple = not batch.is_whole and not outcome.documents and not outcome.deleted
-            if not is_simple or len(outcome.records) > MAX_ROWS_PER_STATEMENT:
-                return self._write_in_transaction(self._writer, batch, outcome)
-            lost = self._insert(self._writer, outcome)  # one statement is one commit
-            return Batch(lost) if lost else _NOTHING
-        except _BROKEN:
-            self._forget_writer()
-            raise
+    def _select(self, statement: str, *values: object) -> list[Row]:
+        with self._free_readers:
+            try:
+                reader = self._readers.pop()
+            except IndexError:
+                reader = self._line(OUTAGE_SECONDS)
+            try:
+                return self._execute(reader, statement, *values)
+            finally:
+                self._readers.append(reader)
 
-    def _judge(self, batch: Batch) -> Outcome:
-        """Judge everything before the first write: this keeps each game in order in the feed."""
-        heads = self._known_heads
-        if len(heads) > MAX_CACHED_HEADS:
-            heads.clear()
-        games = {append.game for append in batch.appends}
-        if not batch.is_whole:
-            games = {a.game for a in batch.appends if heads.get(a.game, NEW_GAME)[0] != a.expected}
-        for game in games:
-            heads.pop(game, None)
-        if games:
-            heads.update(self._heads([*games]))
-        names = batch.document_names
-        documents = self._documents(names) if names else []
+    def _execute(self, line: Line, statement: str, *values: object) -> list[Row]:
+        with translated(self._url):
+            return line.run(lambda session: session.execute(statement, *values))
 
-        def is_recorded(append: Append) -> bool:
-            return bool(self._select(IS_RECORDED, *append.identity))
+    def _rows(self, games: Sequence[str]) -> list[Row]:
+        return self._select(_FIND, _array(games))
 
-        return arbitrate(batch, heads, documents, is_recorded)
+    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
+        return dict(self._select(_HASHES, _array(games)))
 
-    def _write_in_transaction(self, writer: Session, batch: Batch, outcome: Outcome) -> Batch:
-        with writer.transaction():
-            lost = self._insert(writer, outcome)
-            if outcome.deleted:
-                names = [*outcome.deleted, *(row[0] for row in outcome.documents)]
-                writer.execute(sql.LOCK_DOCUMENTS, (names,))
-            missing = self._write_documents(writer, outcome, lost, is_whole=batch.is_whole)
-            is_split = any(append.document_name in missing for append in outcome.winners)
-            is_undone = is_split or (batch.is_whole and bool(lost or missing))
-            if is_undone:
-                raise psycopg.Rollback
-            if deleted := [game for game in outcome.deleted if game not in {one.game for one in lost}]:
-                for deletion in DELETIONS:
-                    writer.execute(f"{deletion} = ANY(%s)", (deleted,))
-        if is_undone:
-            self._known_heads.clear()
-            return batch
-        writes = [write for write in batch.writes if write.document.name in missing]
-        return Batch(lost, writes) if lost or writes else _NOTHING
+    def _page(self, after: str, limit: int) -> list[Row]:
+        return self._select(_PAGE, after, limit)
 
-    def _insert(self, writer: Session, outcome: Outcome) -> list[Append]:
-        """Insert the records in the order of their keys; return the appends that lost to others."""
-        records, catalogue = sorted(outcome.records), sorted(outcome.catalogue)
-        written: set[tuple[Any, ...]] = set()
-        for some in chunks(records, MAX_ROWS_PER_STATEMENT):
-            games = {row[0] for row in some} if catalogue else ()
-            rows = [row for row in catalogue if row.game in games]
-            statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
-            values = (self._generation, *sql.columns(some), *sql.columns(rows))
-            written.update(writer.execute(statement, values, prepare=True))
-        self._known_heads.update(outcome.heads)
-        if len(written) == len(records):
-            return []
-        lost = [one for one in outcome.winners if (one.game, one.expected) not in written]
-        for append in lost:
-            self._known_heads[append.game] = _OUTDATED
-        return lost
+    def _list(self, wanted: GameFilter, limit: int, before: Start | None) -> list[Row]:
+        where, values = conditions(wanted, before)
+        where = where.replace("?", "%s")
+        return self._select(f"SELECT {ROW}, {LISTED} FROM games {where}", *values, limit)
 
-    def _write_documents(
-        self, writer: Session, outcome: Outcome, lost: list[Append], *, is_whole: bool
-    ) -> set[str]:
-        """Write documents, except those of lost appends; return the names that lost to others."""
-        skipped = {append.document_name for append in lost}
-        rows = [row for row in outcome.documents if row[0] not in skipped]
-        if not rows:
-            return set()
-        names = [row[0] for row in rows]
-        values = names, self._generation, *sql.columns(rows), is_whole, is_whole
-        return set(names) - {name for (name,) in writer.execute(sql.WRITE_DOCUMENTS, values)}
+    def _idle(self, before: int, after: str, limit: int) -> list[str]:
+        return [game for (game,) in self._select(_IDLE, before, after, limit)]
 
-    def _notify(self, batch: Batch) -> None:
-        """Wake other processes, after the commit: inside it, notifications lock the whole server."""
-        names = {*(append.game for append in batch.appends), *batch.document_names}
-        try:
-            if self._writer and self._are_others_listening(self._writer):
-                notify = "SELECT pg_notify('noughts', payload) FROM unnest(%s::text[]) AS payload"
-                self._writer.execute(notify, ([*sql.payloads(names)],))
-        except _BROKEN:  # what was written is durable, and the others poll
-            self._forget_writer()
+    def _count(self) -> int:
+        return int(self._select("SELECT count(*) FROM games")[0][0])
 
-    def _are_others_listening(self, writer: Session) -> bool:
-        now = time.monotonic()
-        if now > self._next_listener_check:
-            others = *LISTENER_LOCK, self._listener_pid
-            (self._has_listeners,) = schema.one(writer.execute(sql.LISTENERS, others))
-            self._next_listener_check = now + LISTENER_CHECK_SECONDS
-        return self._has_listeners
+    def _counter(self) -> Row:
+        return next(iter(self._select("SELECT hours, hash FROM counter")), (None, None))
 
-    def _forget_writer(self) -> None:
-        writer, self._writer = self._writer, None
-        self._known_heads.clear()
-        if writer:
-            writer.close()
-
-    def _select(self, statement: str, *values: object) -> list[Any]:
-        query = statement.replace("?", "%s").encode()
-
-        def select() -> list[Any]:
-            with self._pool.connection() as reader:
-                return reader.execute(query, values).fetchall()
-
-        with schema.translated(self._url):
-            return self._with_retries(select)
-
-    def _place(self, table: Table, cursor: str) -> Sequence[object]:
-        start = "0.0..0" if table == "records" else "0.0."
-        if cursor and (not _match_cursor(cursor) or cursor.count(".") != start.count(".")):
-            raise not_a_cursor(cursor)
-        return (cursor or start).split(".")
-
-    def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
-        found: dict[str, list[Record]] = {}
-        for row in self._select(sql.RECORDS_OF_MANY, list(after), list(after.values())):
-            found.setdefault(row[0], []).append(Record._make(row))
-        return found
-
-    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
-        return {game: head_of(*row) for game, *row in self._select(sql.HEADS, list(games))}
-
-    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        return self._select(f"{DOCUMENTS} WHERE name = ANY(?)", list(names))
+    def _set_counter(self, seen: int, hours: int, new_hash: bytes) -> None:
+        self._select(_COUNT_HOUR, hours, new_hash, seen)
 
     def integrity_errors(self) -> Iterator[str]:
-        with schema.translated(self._url), self._pool.connection() as session:
-            yield from schema.differences(session)
+        return schema.differences(self._select)
 
-    def _slots(self) -> Sequence[CheckpointSlot]:
-        table = _TableSlot(self._pool, self._url)
-        return [table, FileSlot(self._checkpoint_file, self._id)] if self._checkpoint_file else [table]
+    def presence(self, process: str) -> PresenceTable:
+        execute = partial(self._execute, self._line(OUTAGE_SECONDS, _FAST))
+        return PresenceRows(process, execute, self._announce)
+
+    def follow(self, on_news: OnNews) -> None:
+        self._followers.append(on_news)
+        if len(self._followers) == 1:
+            self._start("noughts-listener", self._listen)
+
+    def _announce(self, news: Iterable[News]) -> None:
+        """Send news to other processes; what gets lost, they find when they look."""
+        self._news.extend(news)
+        self._announcer(self._send_news)
+
+    def _send_news(self) -> None:
+        """Notify after the commit: within it, a notification locks all others out."""
+        news = [self._news.popleft() for _ in range(len(self._news))]
+        if news:
+            payloads = _array(encode_news(self._process, news))
+            with suppress(psycopg.Error, StoreUnavailable):
+                self._notices.run(lambda session: session.execute(_NOTIFY, self._channel, payloads))
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            with suppress(psycopg.Error), closing(self._connect()) as session:
+                session.execute(f"LISTEN {self._channel}")
+                self._pass_on(None)  # something may have come before
+                for note in session.connection.notifies():
+                    if not note.payload.startswith(f"{self._process} "):
+                        self._pass_on(_news_in(note.payload))
+            self._closing.wait(0.2)
+
+    def _pass_on(self, news: Sequence[News] | None) -> None:
+        for on_news in tuple(self._followers):
+            on_news(news)
+
+    def _guard(self) -> None:
+        """Give up the connections to a server that doesn't answer any more."""
+        while not self._closing.wait(GUARD_SECONDS):
+            sessions = tuple(self._sessions)
+            for server in {session.server for session in sessions if session.hangs}:
+                is_alive = answers(server, self._parameters)
+                for session in sessions:
+                    if session.server == server:
+                        (session.wait_on if is_alive else session.cut)()
+
+    def _connect(self, settings: str = "") -> Session:
+        session = Session(self._parameters, self._sessions)
+        if self._closing.is_set():  # too late for `_close` to cut it
+            session.cut()
+        try:
+            session.configure(settings)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _line(self, limit_seconds: float, settings: str = "") -> Line:
+        connect = partial(self._connect, settings)
+        line = Line(self._url, connect, self._closing, limit_seconds)
+        self._lines.append(line)
+        return line
+
+    def _start(self, name: str, work: Callable[[], None]) -> None:
+        thread = Thread(target=work, name=name, daemon=True)
+        self._threads.append(thread)
+        start_thread(thread)
 
     def _close(self) -> None:
-        try:
-            super()._close()
-        finally:
-            self._forget_writer()
-            self._pool.close()
-
-    def _listen_loop(self) -> None:
-        delay = 0.05
-        while not self._closing.is_set():
-            try:
-                with self._connect() as listener:
-                    self._listener_pid = listener.info.backend_pid
-                    listener.execute("SELECT pg_advisory_lock_shared(%s, %s)", LISTENER_LOCK)
-                    listener.execute("LISTEN noughts")
-                    listener.execute("SELECT pg_notify('noughts', '')")  # one more process listens
-                    delay = 0.05
-                    self._pass_on(listener)
-            except psycopg.Error:
-                self._wakeups.notify(ANYTHING, is_own=False)
-                self._closing.wait(delay)
-                delay = min(2 * delay, 1)
-
-    def _pass_on(self, listener: Session) -> None:
-        """Turn notifications into wake-ups, and send one at regular intervals anyway."""
-        next_poll = 0.0
-        while not self._closing.is_set():
-            if time.monotonic() >= next_poll:
-                self._wakeups.notify(ANYTHING, is_own=False)
-                next_poll = time.monotonic() + POLL_INTERVAL_SECONDS
-            for notification in listener.notifies(timeout=0.2, stop_after=1):
-                if not notification.payload:
-                    self._next_listener_check = 0.0
-                elif notification.pid != self._writer_pid:
-                    self._wakeups.notify(notification.payload.split(), is_own=False)
-
-    def _with_retries(self, work: Callable[[], Answer]) -> Answer:
-        end, delay = time.monotonic() + OUTAGE_TIMEOUT_SECONDS, 0.02
-        while True:
-            try:
-                return work()
-            except _BROKEN:
-                if self._is_closed or time.monotonic() + delay > end:
-                    raise
-                time.sleep(delay)
-                delay = min(2 * delay, 1)
-
-    def _connect(self) -> Session:
-        store = psycopg.connect(self._url, **_CONNECTING)
-        _configure(store)
-        return store
+        self._announcer.close(OUTAGE_SECONDS)
+        self._closing.set()
+        for line in self._lines:
+            line.close()
+        for session in tuple(self._sessions):  # in use
+            session.cut()
+        for thread in self._threads:
+            thread.join(OUTAGE_SECONDS)
 
 
-class _TableSlot(CheckpointSlot):
-    def __init__(self, pool: ConnectionPool[Session], url: str) -> None:
-        self._pool = pool
-        self._url = url
+class PresenceRows(PresenceTable):
+    """Who is present, in unlogged tables; a process's rows go with its line."""
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        with schema.translated(self._url), self._pool.connection() as session:
-            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINT_LOCK)
-            try:
-                yield
-            finally:
-                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINT_LOCK)
+    def __init__(
+        self, process: str, execute: Execute, announce: Callable[[Iterable[News]], None]
+    ) -> None:
+        self._process = process
+        self._execute = execute
+        self._announce = announce
 
-    def read(self) -> Checkpoint:
-        with schema.translated(self._url), self._pool.connection() as session:
-            row = session.execute(sql.CHECKPOINT).fetchone()
-        if row is None:
-            raise CorruptStore(MISSING_CHECKPOINT)
-        cursor, records, hashes, documents_cursor, documents = row
-        total = None if documents is None else int(documents, 16)
-        return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
+    def renew(self, seconds: float) -> bool:
+        ((is_new,),) = self._execute(
+            "WITH gone AS (DELETE FROM processes WHERE expires < now() AND process <> %s)"
+            " INSERT INTO processes VALUES (%s, now() + make_interval(secs => %s))"
+            " ON CONFLICT (process) DO UPDATE SET expires = excluded.expires RETURNING xmax = 0",
+            *(self._process, self._process, float(seconds)),
+        )
+        return bool(is_new)
 
-    def replace(self, new: Checkpoint) -> None:
-        cursor, records, hashes, documents_cursor, documents = new
-        total = None if documents is None else f"{documents:x}"
-        row = cursor, records, f"{hashes:x}", documents_cursor, total
-        with schema.translated(self._url), self._pool.connection() as session:
-            session.execute(sql.REPLACE_CHECKPOINT, row)
+    def put(self, game: str, x: int, o: int, watching: int) -> None:
+        self._execute(
+            "INSERT INTO presence SELECT process, %s, %s, %s, %s FROM processes WHERE process = %s"
+            " ON CONFLICT (process, game) DO UPDATE"
+            " SET x = excluded.x, o = excluded.o, watching = excluded.watching",
+            *(game, x, o, watching, self._process),
+        )
+        self._announce([News(game, 0, b"")])
 
+    def remove(self, game: str) -> None:
+        self._execute("DELETE FROM presence WHERE process = %s AND game = %s", self._process, game)
+        self._announce([News(game, 0, b"")])
 
-def _configure(store: Session) -> None:
-    """Set what durability and order depend on, whatever the server's defaults are."""
-    timeout = round(OUTAGE_TIMEOUT_SECONDS * 1000)  # a hanging process must not block the others
-    store.execute(f"""SET default_transaction_isolation TO 'read committed';
-        SET client_encoding TO 'UTF8';
-        SET lock_timeout TO {timeout}; SET idle_in_transaction_session_timeout TO {timeout};
-        SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') = 'off'""")
+    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+        found = self._execute(
+            "SELECT game, sum(x)::int, sum(o)::int, sum(watching)::int FROM presence"
+            " JOIN processes USING (process) WHERE game = ANY(%s::text[]) AND process <> %s"
+            " AND expires > now() GROUP BY game",
+            *(_array(games), self._process),
+        )
+        return {game: (x, o, watching) for game, x, o, watching in found}
 
+    def lobby(self) -> list[str]:
+        found = self._execute(
+            "SELECT DISTINCT game FROM presence JOIN processes USING (process)"
+            " JOIN games ON id = game WHERE expires > now() AND open IS NOT NULL"
+        )
+        return [game for (game,) in found]
 
-def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
-    """Split a batch: a second item for a game or document waits for the outcome of the first."""
-    now: tuple[list[Append], list[Write]] = [], []
-    later: tuple[list[Append], list[Write]] = [], []
-    games: set[str] = set()
-    names: set[str] = set()
-    for append in batch.appends:
-        name = append.document_name
-        (later if append.game in games or name in names else now)[0].append(append)
-        games.add(append.game)
-        if name:
-            names.add(name)
-    for write in batch.writes:
-        (later if write.document.name in names else now)[1].append(write)
-        names.add(write.document.name)
-    return Batch(*now), Batch(*later)
+    def leave(self) -> None:
+        found = self._execute(
+            "WITH gone AS (DELETE FROM presence WHERE process = %s RETURNING game),"
+            " line AS (DELETE FROM processes WHERE process = %s) SELECT game FROM gone",
+            *(self._process, self._process),
+        )
+        self._announce([News(game, 0, b"") for (game,) in found])
 
 
-_match_cursor = re.compile(r"\d{1,9}\.\d{1,19}\.[A-Za-z0-9_-]+(\.\d{1,9})?", re.ASCII).fullmatch
+def _write(batch: Sequence[Change], session: Session) -> None:
+    """Commit changes with one statement, and note the failure of each that loses."""
+    new = [_new_row(change.after) for change in batch if not change.before.revision]
+    old = [_changed_row(change) for change in batch if change.before.revision]
+    statement = _BOTH if new and old else _INSERT if new else _UPDATE
+    won = {row[0] for row in session.execute(statement, *_columns(new), *_columns(old))}
+    if len(won) == len(batch):
+        return
+    lost = {change.id: change for change in batch if change.id not in won}
+    found = {row[0]: row for row in session.execute(_FIND, _array(lost))}
+    recorded = [game for game, row in found.items() if row[5] == lost[game].after.hash]
+    if recorded and len(session.execute(_TOUCH, _array(recorded))) < len(recorded):
+        raise psycopg.OperationalError("a row has gone")
+    for game in lost.keys() - recorded:
+        lost[game].failure = refusal(lost[game], found.get(game))
+
+
+def _news_in(payload: str) -> list[News] | None:
+    try:
+        return decode_news(payload)[1]
+    except ValueError:  # of another program
+        return None
+
+
+def _new_row(game: StoredGame) -> Row:
+    return game.id, game.revision, game.hour, game.record, game.room, game.hash, *game.columns
+
+
+def _changed_row(change: Change) -> Row:
+    before, after = change.before, change.after
+    room = None if after.room == before.room else after.room
+    values = after.is_deleted, after.revision, after.hour, change.piece, room, after.hash
+    return after.id, before.hash, *values, *after.columns
+
+
+def _columns(rows: Iterable[Row]) -> list[str]:
+    """Write the columns of rows as PostgreSQL's array literals: psycopg takes 20 times as long."""
+    return [_array(column) for column in zip(*rows, strict=True)]
+
+
+def _array(values: Iterable[object]) -> str:
+    return f"{{{','.join(map(_element, values))}}}"
+
+
+def _element(value: object) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bytes():
+            return f'"\\\\x{value.hex()}"'
+        case str():
+            text = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{text}"'
+        case _:
+            return str(value)

@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from noughts.core.errors import quoted
-from noughts.store.base import EventStore
+from noughts.store.base import Store
 from noughts.store.errors import StoreUnavailable, UnknownStore
 
 KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
 NEEDS_DRIVER = "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"
+SAVED, SERVED = "saved.sqlite", "server.sqlite"
+"""The default files: a web game is the server's, so the terminal has a file of its own."""
 _POSTGRES = ("postgresql", "postgres")
 
 
-def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> EventStore:
+def open_store(url: str, *, create: bool = True) -> Store:
     """Open a store; create it if it is missing, unless `create` is False.
-
-    Several PostgreSQL URLs, separated by spaces, are one store of several databases. `checkpoint_file`
-    is for a copy of their checkpoints; a store in a file has its own.
 
     >>> open_store("sqllite:games.db")
     Traceback (most recent call last):
@@ -38,20 +37,24 @@ def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> E
 
             return SQLiteStore(_expanded(rest), create=create)
         case "postgresql" | "postgres":
-            return _open_postgres(url, create=create, checkpoint_file=checkpoint_file)
+            try:
+                from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - loads only what is used
+            except ImportError as error:
+                raise UnknownStore(NEEDS_DRIVER) from error
+            return PostgresStore(url, create=create)
         case _:
             # The rest isn't shown: it may contain a password.
             shown = quoted(f"{kind}:…") if colon else quoted(url)
             raise UnknownStore(f"{shown} is not a store: a store is {KINDS}")
 
 
-def default_store(environment: Mapping[str, str]) -> str:
-    """Return the URL of the user's own store.
+def default_store(environment: Mapping[str, str], file: str = SAVED) -> str:
+    """Return the URL of the user's own store: of the terminal, or of the server.
 
     >>> default_store({"HOME": "/home/bob"})
-    'sqlite:/home/bob/.local/share/noughts/games.sqlite'
+    'sqlite:/home/bob/.local/share/noughts/saved.sqlite'
     """
-    return environment.get("NOUGHTS_STORE") or f"sqlite:{data_folder(environment) / 'games.sqlite'}"
+    return environment.get("NOUGHTS_STORE") or f"sqlite:{data_folder(environment) / file}"
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:
@@ -77,16 +80,3 @@ def sqlite_path(url: str) -> Path | None:
 
 def _expanded(path: str) -> str:
     return os.path.expanduser(path)  # noqa: PTH111 - it never raises
-
-
-def _open_postgres(url: str, *, create: bool, checkpoint_file: str) -> EventStore:
-    try:
-        from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - loads only what is used
-    except ImportError as error:
-        raise UnknownStore(NEEDS_DRIVER) from error
-    urls = url.split()
-    if len(urls) > 1 and all(one.partition("://")[0] in _POSTGRES for one in urls):
-        from noughts.store.sharded import ShardedStore  # noqa: PLC0415 - loads only what is used
-
-        return ShardedStore(urls, create=create, checkpoint_file=checkpoint_file)
-    return PostgresStore(url, create=create, checkpoint_file=checkpoint_file)

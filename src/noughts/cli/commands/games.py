@@ -21,8 +21,8 @@ from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
 from noughts.core.notation import format_moves
-from noughts.service import Service, wall_clock
-from noughts.store.base import ALL_GAMES, EventStore, GameFilter, GameSummary
+from noughts.service import Service
+from noughts.store.base import ALL_GAMES, GameFilter, GameSummary, Store
 from noughts.store.errors import NoSuchGame, StoreMissing
 from noughts.text.columns import shorten
 from noughts.text.describe import shown_name
@@ -78,7 +78,7 @@ def run(options: Namespace, console: Console) -> None:
             write(store, wanted, min(options.limit, sys.maxsize), console.out)
 
 
-def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
+def list_games(store: Store, wanted: GameFilter, limit: int, out: TextIO) -> None:
     """List saved games, the newest first."""
     found = games(store, wanted)
     if listed := [*islice(found, limit)]:
@@ -89,18 +89,24 @@ def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -
         out.write(f"There are more: --limit {2 * limit} lists up to {2 * limit}.\n")
 
 
-def write_json(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
+def write_json(store: Store, wanted: GameFilter, limit: int, out: TextIO) -> None:
     """Write saved games as a list of objects; the records of one with a fault cannot be read."""
     listed = [
-        {"id": str(summary.id), "started": _in_utc(summary.started), "fault": summary.fault}
+        {
+            "id": str(summary.id),
+            "started": _in_utc(summary.started),
+            "web": summary.is_on_web,
+            "fault": summary.fault,
+        }
         | (game_to_dict(summary.game) if summary.game else {})
         for summary in islice(games(store, wanted), limit)
     ]
     out.write(f"{json.dumps(listed)}\n")
 
 
-def delete_game(store: EventStore, id_prefix: str, console: Console) -> None:
+def delete_game(store: Store, id_prefix: str, console: Console) -> None:
     """Delete a game, if the answer is yes."""
+    store.check_writable()
     service = Service(store)
     game = service.find(id_prefix)
     found = games(store, GameFilter(id_prefix=game))
@@ -111,11 +117,11 @@ def delete_game(store: EventStore, id_prefix: str, console: Console) -> None:
         except Quit:
             is_sure = False
     if is_sure:
-        store.delete(game, at=wall_clock())
+        store.delete(game)
     console.out.write("Deleted.\n" if is_sure else "Nothing was deleted.\n")
 
 
-def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:
+def games(store: Store, wanted: GameFilter) -> Iterator[GameSummary]:
     """Return all games that match, the newest first, reading a page at a time."""
     before = None
     while page := store.games(wanted, limit=PAGE_GAMES, before=before):
@@ -123,9 +129,13 @@ def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:
         before = page[-1].started, page[-1].id
 
 
-def last_left(store: EventStore) -> str:
-    """Return the unfinished game that was played last."""
-    unfinished = (summary for summary in games(store, GameFilter(is_over=False)) if summary.game)
+def last_left(store: Store) -> str:
+    """Return the unfinished game of a terminal that was played last."""
+    unfinished = (
+        summary
+        for summary in games(store, GameFilter(is_over=False))
+        if summary.game and not summary.is_on_web
+    )
     left = max(unfinished, key=lambda summary: summary.last_played, default=None)
     if left is None:
         raise NoSuchGame("no unfinished game to continue")
@@ -139,7 +149,10 @@ def _write_table(listed: Sequence[GameSummary], service: Service, out: TextIO) -
     for summary in listed:
         name = printable(service.short(str(summary.id)))  # in a damaged store it may be anything
         if summary.game:
-            rows.append((name, _in_local_time(summary.started), *_cells(summary.game, room)))
+            moves, x, o, result = _cells(summary.game, room)
+            if summary.is_on_web:
+                result += " (web)"
+            rows.append((name, _in_local_time(summary.started), moves, x, o, result))
         else:
             faults.append(printable(f"{name}: {summary.fault}."))
     if len(rows) > 1:

@@ -11,7 +11,7 @@ from noughts.cli.opening import Starters, name_players, seat_opponents
 from noughts.cli.recorder import MEMORY, Recorder, keeps_games, open_saved
 from noughts.core.board import Mark
 from noughts.service import Service
-from noughts.store.base import EventStore
+from noughts.store.base import Store
 from noughts.store.errors import StoreError
 
 HELP = shared.CommandHelp(
@@ -44,8 +44,13 @@ def run(options: Namespace, console: Console) -> None:
             LocalGame(screen, typed, recorder, starters, players, seating).play()
 
 
-def _open_store(options: Namespace) -> EventStore:
+def _open_store(options: Namespace) -> Store:
+    store = None
     try:
-        return open_saved(MEMORY if options.no_save else options.store, create=True)
+        store = open_saved(MEMORY if options.no_save else options.store, create=True)
+        store.check_writable()
     except StoreError as error:
+        if store:
+            store.close()
         raise type(error)(f"{error} (--no-save plays without saving)") from error
+    return store

@@ -18,6 +18,7 @@ from noughts.core.errors import AlreadyOver, InvalidName, SeatTaken, quoted
 from noughts.core.game import Game, JoinGame
 from noughts.core.player import is_same_name
 from noughts.service import Service
+from noughts.store.errors import WebGame
 from noughts.text.describe import standing
 
 HELP = shared.CommandHelp(
@@ -45,23 +46,26 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     rng = console.rng()
     with open_saved(options.store) as store:
+        store.check_writable()
         service = Service(store)
         game = service.find(options.game) if options.game is not None else last_left(store)
-        now = service.look(game).game
-        if now.is_over:
-            short = service.short(game)
-            raise AlreadyOver(f"the game is over ({standing(now)}); noughts replay {short} shows it")
-        seats = opponents_of(now, {Mark.X: options.x, Mark.O: options.o})
+        left = service.look(game)
+        shows = f"noughts replay {service.short(game)} shows it"
+        if left.room:
+            raise WebGame(f"the game is played on the web, and not here; {shows}")
+        if left.game.is_over:
+            raise AlreadyOver(f"the game is over ({standing(left.game)}); {shows}")
+        seats = opponents_of(left.game, {Mark.X: options.x, Mark.O: options.o})
         with (
             seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as seating,
             console.game_screen(options) as (screen, typed),
         ):
             for mark, opponent in seating.opponents.items():
-                if (name := seated_name(now, mark, opponent)) is not None:
-                    now = service.handle(game, JoinGame(mark, name)).game
+                if (name := seated_name(left.game, mark, opponent)) is not None:
+                    _, left = service.record(left, JoinGame(mark, name))
             recorder = Recorder(service, lasts=True)
             starters = Starters(options.first or screen.wording.starter, rng)
-            LocalGame(screen, typed, recorder, starters, seating=seating).resume(game)
+            LocalGame(screen, typed, recorder, starters, seating=seating).resume(left)
 
 
 def opponents_of(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str | None]:

@@ -11,21 +11,22 @@ import sqlite3
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import TypeAlias
 
 from noughts.core.errors import quoted
-from noughts.store.checkpoints import Checkpoint, CheckpointFile
 from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreMissing, StoreUnavailable
-from noughts.store.files import beside, sync_folder
-from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
+from noughts.store.rows import row_hash
+from noughts.system import sync_folder
 
 Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 APPLICATION = int.from_bytes(b"noug", "big")
+SCHEMA = 20
+"""Those below belonged to versions that were never released."""
 LOCK_TIMEOUT_SECONDS = 5.0
 
 opening = RLock()
@@ -36,48 +37,25 @@ Closing a file releases all locks that the process has on it (https://sqlite.org
 So a file that SQLite has open in this process is never opened a second time.
 """
 
-MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
-
-
-def _create(store: sqlite3.Connection) -> None:
-    tables = f"""
-        CREATE TABLE noughts_records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,
-            version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, events TEXT NOT NULL,
-            hash BLOB NOT NULL, UNIQUE (game, version));
-        CREATE TABLE noughts_games (id TEXT NOT NULL PRIMARY KEY, started INTEGER NOT NULL,
-            x TEXT, o TEXT, result TEXT) WITHOUT ROWID;
-        {CATALOGUE_INDEXES};
-        CREATE TABLE noughts_documents (sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-            name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, label TEXT NOT NULL,
-            text TEXT NOT NULL, key TEXT NOT NULL, hash BLOB NOT NULL);
-        CREATE INDEX noughts_documents_by_label ON noughts_documents (label, sequence)
-            WHERE label <> '';
-        CREATE TABLE noughts_store (id TEXT NOT NULL)"""
-    for statement in tables.split(";"):  # executescript would commit first
-        store.execute(statement)
-    store.execute("INSERT INTO noughts_store VALUES (lower(hex(randomblob(16))))")
-
-
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
-"""The first creates a store with the oldest schema; each of the others leads to the next schema."""
-SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
-
 OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'"
 """The schema, without SQLite's own tables."""
 
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_TABLES = (
+    """CREATE TABLE games (id TEXT NOT NULL PRIMARY KEY, revision INTEGER NOT NULL,
+        hour INTEGER NOT NULL, record TEXT NOT NULL, room TEXT NOT NULL, hash BLOB NOT NULL,
+        started INTEGER, played INTEGER, x TEXT, o TEXT, result TEXT, open TEXT, code TEXT)""",
+    # Nothing that a move changes is in an index.
+    "CREATE INDEX games_by_start ON games (started, id) WHERE started IS NOT NULL",
+    "CREATE INDEX games_by_x ON games (x, started, id) WHERE x IS NOT NULL",
+    "CREATE INDEX games_by_o ON games (o, started, id) WHERE o IS NOT NULL",
+    "CREATE INDEX games_by_hour ON games (hour) WHERE started IS NOT NULL AND room <> ''",
+    "CREATE TABLE counter (hours INTEGER NOT NULL, hash BLOB NOT NULL)",
+)
 _NOT_PLAIN = """SELECT type, name, tbl_name FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
-    AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents', 'noughts_store')
-    LIMIT 1"""
+    AND lower(tbl_name) IN ('games', 'counter') LIMIT 1"""
 """Finds a view or virtual table of that name, or a trigger on it: these have no page of their own."""
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise translation(path, error) from error
 
 
 def connect(path: Path | str) -> sqlite3.Connection:
@@ -97,6 +75,10 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     return store
 
 
+def beside(path: Path, ending: str) -> Path:
+    return path.parent / f"{path.name}{ending}"
+
+
 def is_fixed(path: Path) -> bool:
     """Return whether a file is read-only, without a write-ahead log that must be read too."""
     try:
@@ -106,10 +88,6 @@ def is_fixed(path: Path) -> bool:
         return not log.exists() or log.stat().st_size == 0
     except (OSError, ValueError):  # no such file can exist
         return False
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    return (seen := look(str(path))) and seen[0]
 
 
 def look(path: str) -> tuple[tuple[int, int], int] | None:
@@ -122,38 +100,21 @@ def look(path: str) -> tuple[tuple[int, int], int] | None:
 
 
 def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
-    if not in_use[identity(path)]:
-        check_header(path)
-    _check_not_gone(path)
+    seen = look(str(path))
+    if not (seen and in_use[seen[0]]):
+        _check_header(path)
     if create:
         _create_folder(path.parent)
-    elif not has_content(path):
+    elif not (seen and seen[1]):
         raise StoreMissing(f"no store at {path}")
     with translated(path), closing(open_file(path)) as store:
-        if open_file is not connect_to_read:
-            _bring_up_to_date(path, store)
-        elif _version(path, store) < SCHEMA:
-            raise StoreUnavailable(f"the store {path} has an older schema, and cannot be written")
+        if open_file is connect_to_read:
+            _check_version(path, store)
+        else:
+            _create_tables(path, store)
 
 
-def _check_not_gone(path: Path) -> None:
-    """Refuse to create a store where a checkpoint shows that there was one."""
-    if has_content(path):
-        return
-    file = checkpoint_file(path)
-    records = sum(lost.records for lost in file.read().values())
-    if records and not has_content(path):  # another process may just have created it
-        raise CorruptStore(
-            f"the store {path} is gone: its checkpoint counts {records} records. Restore a backup with "
-            f"noughts store restore, or remove {file.path} to begin a new store"
-        )
-
-
-def has_content(path: Path) -> bool:
-    return bool((seen := look(str(path))) and seen[1])
-
-
-def check_header(path: Path) -> None:
+def _check_header(path: Path) -> None:
     """Refuse a file that isn't a store, without touching it."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -166,7 +127,7 @@ def check_header(path: Path) -> None:
         raise StoreUnavailable(f"the store {path} cannot be read: {error.strerror}") from error
     if not header or (not header.strip(b"\0") and beside(path, "-journal").exists()):
         return  # nothing was written yet, or not all of it: SQLite will roll it back
-    if not header.startswith(MAGIC) or len(header) < _HEADER_BYTES:
+    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
         raise NotAStore(f"{path} is not a store of games: it is not a SQLite database")
     version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
     _check_ours(path, application, version)
@@ -175,25 +136,22 @@ def check_header(path: Path) -> None:
 def _check_ours(path: Path, application: int, version: int) -> None:
     if application != APPLICATION:
         raise NotAStore(f"{path} is not a store of games: the database belongs to another program")
-    check_schema(version, SCHEMA, path)
+    if version != SCHEMA:
+        age = "an older" if version < SCHEMA else "a newer"
+        raise NotAStore(f"{path} was made by {age} noughts: its schema is {version}, not {SCHEMA}")
 
 
-def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
+def _create_tables(path: Path, store: sqlite3.Connection) -> None:
     # EXTRA before WAL: the journal of the switch must be gone for good before anything relies on it.
     store.execute("PRAGMA synchronous = EXTRA")
     store.execute("BEGIN")  # one snapshot for everything that is read
-    version = _version(path, store)
+    exists = _check_version(path, store)
     store.execute("COMMIT")
-    if version < SCHEMA:
+    if not exists:
         store.execute("BEGIN EXCLUSIVE")
         try:
-            version = _version(path, store)  # another process may have been faster
-            for migrate in MIGRATIONS[version and version - OLDEST_SCHEMA + 1 :]:
-                migrate(store)
-            store.execute(f"PRAGMA application_id = {APPLICATION}")
-            store.execute(f"PRAGMA user_version = {SCHEMA}")
-            if not version:  # before the commit: no store is ever without a checkpoint
-                _begin_checkpoints(path, store)
+            if not _check_version(path, store):  # another process may have been faster
+                create_schema(store)
             store.execute("COMMIT")
         except BaseException:
             if store.in_transaction:
@@ -205,47 +163,44 @@ def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
     sync_folder(path.parent)
 
 
-def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
+def create_schema(store: sqlite3.Connection) -> None:
+    for statement in _TABLES:
+        store.execute(statement)
+    store.execute("INSERT INTO counter VALUES (0, ?)", (row_hash("counter", 0, 0, "", ""),))
+    store.execute(f"PRAGMA application_id = {APPLICATION}")
+    store.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def differences(found: list[tuple[object, ...]]) -> Iterator[str]:
+    """Compare a schema with that of a new store."""
     with closing(connect(":memory:")) as new:
-        for migrate in MIGRATIONS:
-            migrate(new)
+        create_schema(new)
         expected = {row[1]: row for row in new.execute(OBJECTS)}
     for row in found:
         kind, name, table, _ = row
         if name not in expected:
-            yield _misplaced(kind, name, table)
+            yield f"the {kind} {quoted(name)} on {quoted(table)} is not part of a store"
         elif expected.pop(name) != row:
             yield f"the {kind} {quoted(name)} is not the one that the store was made with"
     for kind, name, *_ in expected.values():
         yield f"the {kind} {name} is missing"
 
 
-def _misplaced(kind: object, name: object, table: object) -> str:
-    return f"the {kind} {quoted(name)} on {quoted(table)} is not part of a store"
-
-
-def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
-    file = checkpoint_file(path)
-    (store_id,) = store.execute("SELECT id FROM noughts_store").fetchone()
-    with file.locked():
-        file.write({store_id: Checkpoint()})
-
-
-def checkpoint_file(path: Path) -> CheckpointFile:
-    return CheckpointFile(beside(path, "-checkpoint"))
-
-
-def _version(path: Path, store: sqlite3.Connection) -> int:
-    """Return the version of the schema, 0 for an empty database."""
+def _check_version(path: Path, store: sqlite3.Connection) -> bool:
+    """Return whether the tables are there; refuse those of anything else."""
     (application,) = store.execute("PRAGMA application_id").fetchone()
     (version,) = store.execute("PRAGMA user_version").fetchone()
     (tables,) = store.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    strange = store.execute(_NOT_PLAIN).fetchone()
     if (application, version, tables) == (0, 0, 0):
-        return 0
+        return False
     _check_ours(path, application, version)
-    for kind, name, table in store.execute(_NOT_PLAIN):  # a view or a trigger may never end
-        raise CorruptStore(f"the store {path} is damaged: {_misplaced(kind, name, table)}")
-    return int(version)
+    if strange:  # reading from a view may never end
+        kind, name, table = strange
+        raise CorruptStore(
+            f"the store {path} is damaged: the {kind} {quoted(name)} on {quoted(table)} is not part of it"
+        )
+    return True
 
 
 def _write_ahead(store: sqlite3.Connection) -> None:
@@ -290,9 +245,14 @@ def is_disk_failure(error: BaseException) -> bool:
     return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_IOERR", "SQLITE_FULL"))
 
 
-def decode_damaged(text: bytes) -> str:
-    """Return text that may be damaged; its hash shows that it is."""
-    return text.decode(errors="replace")
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise translation(path, error) from error
+    except OSError as error:
+        raise StoreUnavailable(f"the store {path} is unavailable: {error.strerror}") from error
 
 
 def translation(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:

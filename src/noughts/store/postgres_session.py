@@ -1,0 +1,243 @@
+"""Connections to a PostgreSQL server that goes away, fails over or hangs."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from threading import Event, Lock
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from noughts.store.errors import CorruptStore, StoreError, StoreUnavailable, UnknownStore
+from noughts.store.rows import Row
+from noughts.store.writer import CLOSED
+
+Answer = TypeVar("Answer")
+Server: TypeAlias = tuple[str, str, int]
+"""Host, address and port of a connection."""
+
+HANG_SECONDS, ANSWER_SECONDS = 3.0, 2.0
+"""When to ask whether a server still answers, and how long to wait for that."""
+
+# A standby may be behind: what is right would be refused there.
+_DEFAULTS: dict[str, Any] = {"target_session_attrs": "primary"}
+# Dead connections are noticed within seconds.
+_CONNECTING: dict[str, Any] = {
+    "autocommit": True,
+    "client_encoding": "UTF8",
+    "connect_timeout": 2,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+# What durability and order depend on, whatever the server's defaults are.
+_SETTINGS = """SET default_transaction_isolation TO 'read committed';
+    SET statement_timeout TO 0; SET lock_timeout TO 0;
+    SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'"""
+# Otherwise each broken connection could leave a backend behind that waits for a lock.
+_NOTICE_THE_END = "SET client_connection_check_interval TO '5s'"
+
+
+class Session:
+    """A connection; another thread may look after it, and give it up."""
+
+    def __init__(self, parameters: dict[str, Any], sessions: set[Session]) -> None:
+        self.connection: psycopg.Connection[Row] = psycopg.connect("", **parameters)
+        # A descriptor of its own: that of a closed connection may soon be another one's.
+        self._socket = socket.socket(fileno=os.dup(self.connection.fileno()))
+        info = self.connection.info
+        self.server: Server = info.host, info.hostaddr, info.port
+        self._busy_since = math.inf
+        self._warnings: list[str] = []
+        self.connection.add_notice_handler(self._note)
+        self._sessions = sessions
+        sessions.add(self)
+
+    def configure(self, settings: str) -> None:
+        self.execute(_SETTINGS)
+        with suppress(psycopg.Error):  # new in PostgreSQL 14, and not on every system
+            self.execute(_NOTICE_THE_END)
+        if settings:
+            self.execute(settings)
+
+    def execute(self, statement: str, *values: object) -> list[Row]:
+        """Execute a statement, which is a transaction of its own, and return its rows."""
+        self._warnings.clear()
+        self._busy_since = time.monotonic()
+        try:
+            cursor = self.connection.execute(statement.encode(), values or None, prepare=bool(values))
+            rows = cursor.fetchall() if cursor.description else []
+        finally:
+            self._busy_since = math.inf
+        if self._warnings:  # for example, that the commit may not have reached the standby
+            raise psycopg.OperationalError(self._warnings[0])
+        return rows
+
+    @property
+    def hangs(self) -> bool:
+        return time.monotonic() - self._busy_since > HANG_SECONDS
+
+    def wait_on(self) -> None:
+        """Note that the server has answered a second connection."""
+        if self.hangs:
+            self._busy_since = time.monotonic()
+
+    def cut(self) -> None:
+        """End the connection under the thread that uses it, which gets an error."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._sessions.discard(self)
+        self.connection.close()
+        self._socket.close()
+
+    def _note(self, notice: errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            self._warnings.append(notice.message_primary or "a warning")
+
+
+class Line:
+    """One connection, made when it is needed, and again when it is broken; one thread at a time."""
+
+    def __init__(
+        self, url: str, connect: Callable[[], Session], is_closing: Event, limit_seconds: float
+    ) -> None:
+        self._url = url
+        self._connect = connect
+        self._is_closing = is_closing
+        self.limit_seconds = limit_seconds
+        """How long to try again while the server is away."""
+        self._session: Session | None = None
+        self._lock = Lock()
+
+    def run(self, work: Callable[[Session], Answer]) -> Answer:
+        """Do work, which may be done again if the connection breaks; its own errors are psycopg's."""
+        with self._lock:
+            try:
+                return self._run(work)
+            finally:
+                if self._is_closing.is_set():
+                    self._drop()
+
+    def _run(self, work: Callable[[Session], Answer]) -> Answer:
+        end, delay = math.inf, 0.02
+        while not self._is_closing.is_set():
+            try:
+                self._session = self._session or self._connect()
+                return work(self._session)
+            except psycopg.Error as error:
+                if is_broken(error):
+                    self._drop()
+                elif error.sqlstate not in _AGAIN:
+                    raise
+                end = min(end, time.monotonic() + self.limit_seconds)
+                if time.monotonic() + delay > end:
+                    raise translation(self._url, error) from error
+            except BaseException:
+                self._drop()
+                raise
+            self._is_closing.wait(delay)
+            delay = min(2 * delay, 0.5)
+        raise StoreUnavailable(CLOSED)
+
+    def close(self) -> None:
+        if self._lock.acquire(blocking=False):
+            self._drop()
+            self._lock.release()
+        elif session := self._session:
+            session.cut()  # its thread closes it
+
+    def _drop(self) -> None:
+        session, self._session = self._session, None
+        if session:
+            session.close()
+
+
+_AGAIN = {"40001", "40P01", "57014"}
+"""A serialization failure, a deadlock, and a statement that was cancelled before its commit."""
+
+
+def is_broken(error: Exception) -> bool:
+    """Return whether an error is the connection's or the server's, not the statement's."""
+    if not isinstance(error, psycopg.Error) or error.sqlstate in _AGAIN:
+        return False
+    if (state := error.sqlstate) is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return state[:2] in {"08", "57"} or state in {
+        "25006",
+        "25P03",
+        "25P04",
+    }  # these: only reads, too idle
+
+
+def answers(server: Server, parameters: dict[str, Any]) -> bool:
+    """Return whether a server answers a second connection."""
+    place = dict(zip(("host", "hostaddr", "port"), server, strict=True))
+    try:
+        with closing(
+            psycopg.connect("", **{**parameters, **place, "target_session_attrs": "any"})
+        ) as second:
+            second.pgconn.send_query(b"SELECT 1")  # until now, a proxy may have answered
+            second.pgconn.flush()
+            answer = select.poll()
+            answer.register(second.fileno(), select.POLLIN)
+            return bool(answer.poll(ANSWER_SECONDS * 1000))
+    except psycopg.Error as error:
+        return "FATAL" in str(error)  # a refusal is an answer
+
+
+def parameters(url: str) -> dict[str, Any]:
+    """Return what a URL says; psycopg's complaint about an invalid one would show its password."""
+    try:
+        return {**_DEFAULTS, **conninfo_to_dict(url), **_CONNECTING}
+    except psycopg.ProgrammingError:
+        raise UnknownStore(
+            "that is not the URL of a database: use postgresql://USER@HOST/DATABASE"
+        ) from None
+
+
+@contextmanager
+def translated(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.Error, UnicodeError) as error:
+        raise translation(url, error) from error
+
+
+def translation(url: str, error: Exception) -> StoreError:
+    """Return our error for one of psycopg's, without a password."""
+    words = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if isinstance(error, (*_DAMAGE, UnicodeDecodeError)):
+        return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
+    if any(one in words for one in _secrets(url)):
+        words = f"the server cannot be reached ({type(error).__name__})"
+    return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
+
+
+_DAMAGE = (
+    errors.DataCorrupted,
+    errors.IndexCorrupted,
+    errors.UndefinedTable,
+    errors.UndefinedColumn,
+    errors.WrongObjectType,
+)
+
+
+def _secrets(url: str) -> list[str]:
+    """Return possible passwords in a URL, and parts of one: an @ in it must be written %40."""
+    before_host = url.rpartition("@")[0].partition("://")[2]
+    password = before_host.partition(":")[2]
+    return [part for part in (*re.split("[@:/?#]", password), unquote(password)) if len(part) > 2]

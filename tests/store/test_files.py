@@ -1,0 +1,626 @@
+"""A store is a file: what is no store, who may write, what becomes of the file, and its backup."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from noughts.store import sqlite_file
+from noughts.store.base import nothing
+from noughts.store.errors import NotAStore, StoreLost, StoreMissing, StoreUnavailable
+from noughts.store.memory import MemoryStore
+from noughts.store.sqlite import SQLiteStore
+from noughts.store.verify import verify
+from support.at_once import run_code
+from support.damages import faults_of
+from support.length import short_or_long
+from support.other_process import DONE, other_process
+from support.played import CREATED, DRAW, PLACED, ROOM, X_WINS, change_of, commit, found, game_of, play
+from support.store_games import hashes
+
+ROUNDS = 30
+
+
+def make_store(path: Path, games: int = 3) -> dict[str, bytes]:
+    """Make a store with some games, and return their hashes."""
+    with SQLiteStore(str(path)) as store:
+        for number in range(games):
+            play(store, f"game-{number}", game_of(X_WINS), room=ROOM if number % 2 else None)
+        return hashes(store)
+
+
+def assert_good(path: Path, recorded: dict[str, bytes]) -> None:
+    """Check that the store holds exactly that, and accepts more."""
+    with SQLiteStore(str(path), create=False) as store:
+        assert hashes(store) == recorded
+        play(store, "after", game_of(DRAW))
+        verify(store)
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Return everything in a folder, byte by byte; None for what is not a file."""
+    return {
+        str(place.relative_to(folder)): place.read_bytes() if place.is_file() else None
+        for place in folder.rglob("*")
+    }
+
+
+def beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def watched(watcher: Callable[[str, bool], None]) -> sqlite_file.Opener:
+    """Return how a store opens its file; the watcher is called before each statement.
+
+    It gets the statement, and whether it is within a transaction.
+    """
+
+    class Watched(sqlite3.Connection):
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as in Python
+            watcher(statement, self.in_transaction)
+            return super().execute(statement, *values)
+
+    return lambda path: sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, factory=Watched
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+# What is no store
+
+
+def foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE recipes (cake TEXT)")
+
+
+def foreign_with_a_log(path: Path) -> None:
+    """Write another program's database with a write-ahead log, by which it could be changed."""
+    foreign(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA user_version = 1")
+        with connection:
+            connection.execute("INSERT INTO recipes VALUES ('lemon')")
+        left = beside(path, "-wal").read_bytes()
+    beside(path, "-wal").write_bytes(left)  # as after a crash
+
+
+def with_pragma(pragma: str, path: Path) -> None:
+    """Write a store that says something else in its header."""
+    make_store(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA {pragma}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+ANOTHER_PROGRAM = "is not a store of games: the database belongs to another program"
+NO_DATABASE = "is not a store of games: it is not a SQLite database"
+NO_STORES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "another program's database": (foreign, ANOTHER_PROGRAM),
+    "another program's database with a log": (foreign_with_a_log, ANOTHER_PROGRAM),
+    "another program's id": (partial(with_pragma, "application_id = 12345"), ANOTHER_PROGRAM),
+    "newer": (
+        partial(with_pragma, "user_version = 21"),
+        "was made by a newer noughts: its schema is 21, not 20",
+    ),
+    "older": (
+        partial(with_pragma, "user_version = 9"),
+        "was made by an older noughts: its schema is 9, not 20",
+    ),
+    "text": (lambda path: path.write_text("dear diary\n" * 100), NO_DATABASE),
+    "shorter than a header": (lambda path: path.write_text("x"), NO_DATABASE),
+    "noise": (lambda path: path.write_bytes(Random(0).randbytes(50)), NO_DATABASE),
+    "beginning": (lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(44)), NO_DATABASE),
+    "zeros": (lambda path: path.write_bytes(bytes(5000)), NO_DATABASE),
+    "zeros before a text": (lambda path: path.write_bytes(bytes(200) + b"dear diary"), NO_DATABASE),
+    "folder": (Path.mkdir, "is not a store of games: it is not a file"),
+    "pipe": (os.mkfifo, "is not a store of games: it is not a file"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_STORES)
+def test_what_is_not_a_store_is_refused_and_left_unchanged(kind: str, path: Path) -> None:
+    make, sentence = NO_STORES[kind]
+    make(path)
+    before = contents(path.parent)
+    for create in (True, False):
+        with pytest.raises(NotAStore) as refusal:
+            SQLiteStore(str(path), create=create)
+        assert str(refusal.value) == f"{path} {sentence}"
+    assert contents(path.parent) == before
+
+
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    """Its creation may have been interrupted, and there is nothing in it to lose."""
+    path.touch()
+    with pytest.raises(StoreMissing):
+        SQLiteStore(str(path), create=False)
+    assert_good(path, make_store(path))
+
+
+@pytest.mark.parametrize(
+    ("statements", "fault"),
+    [
+        ("DROP INDEX games_by_x", "the index games_by_x is missing"),
+        (
+            "DROP INDEX games_by_o; CREATE INDEX games_by_o ON games (o)",
+            "the index 'games_by_o' is not the one that the store was made with",
+        ),
+        ("CREATE TABLE moves (id TEXT)", "the table 'moves' on 'moves' is not part of a store"),
+        ("DROP TABLE counter", "the table counter is missing"),
+        (
+            "ALTER TABLE games RENAME TO kept; CREATE VIEW games AS SELECT * FROM kept",
+            "opening: the store {path} is damaged: the view 'games' on 'games' is not part of it",
+        ),
+        (
+            "CREATE TRIGGER extra AFTER UPDATE ON games BEGIN DELETE FROM games; END",
+            "opening: the store {path} is damaged: the trigger 'extra' on 'games' is not part of it",
+        ),
+    ],
+    ids=lambda text: text.partition(";")[0][:30],
+)
+def test_tables_that_were_changed_are_noticed(statements: str, fault: str, path: Path) -> None:
+    """Before anything is read from a view, which may never end, or written past a trigger."""
+    make_store(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statements)
+    assert fault.replace("{path}", str(path)) in faults_of(f"sqlite:{path}")
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("file/games.db", "Not a directory"),
+        ("file/folder/games.db", "Not a directory"),
+        ("a" * 256, "File name too long"),
+    ],
+)
+@pytest.mark.parametrize("create", [True, False])
+def test_a_place_that_cannot_be_read_is_refused(
+    place: str, reason: str, tmp_path: Path, *, create: bool
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreUnavailable) as refusal:
+        SQLiteStore(str(tmp_path / place), create=create)
+    assert str(refusal.value) == f"the store {tmp_path / place} cannot be read: {reason}"
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_a_missing_store_is_created_only_on_request(tmp_path: Path) -> None:
+    """With all folders on the way; nobody else may read the last."""
+    path = tmp_path / "one" / "two" / "games.db"
+    with pytest.raises(StoreMissing, match=r"no store at .*games\.db"):
+        SQLiteStore(str(path), create=False)
+    assert contents(tmp_path) == {}
+    make_store(path)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(
+        StoreUnavailable, match="the folder /proc/noughts cannot be created: No such file"
+    ):
+        SQLiteStore("/proc/noughts/games.db")
+
+
+# Who may read and write
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    for place in (folder, *folder.rglob("*")):
+        place.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_that_cannot_be_written_holds_no_new_store(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+    path, nested = open_folder / "games.db", open_folder / "folder" / "games.db"
+    with other_process("guest", "nobody") as guest:
+        assert guest.do("play", f"sqlite:{path}") == (
+            f"StoreUnavailable: the store {path} is unavailable: it cannot be opened (SQLITE_CANTOPEN)"
+        )
+        assert guest.do("play", f"sqlite:{nested}") == (
+            f"StoreUnavailable: the folder {nested.parent} cannot be created: Permission denied"
+        )
+    assert contents(open_folder) == {}
+
+
+@pytest.mark.parametrize(
+    ("folder_mode", "mode", "reading", "reason"),
+    [
+        pytest.param(0o555, 0o666, True, r"is unavailable: .*", id="read-only folder"),
+        pytest.param(0o777, 0o444, True, r"is unavailable: .*", id="read-only file"),
+        pytest.param(0o555, 0o444, True, r"is unavailable: .*", id="read-only folder and file"),
+        pytest.param(0o755, 0, False, "cannot be read: Permission denied", id="unreadable file"),
+    ],
+)
+def test_a_store_without_permissions_is_at_most_read(
+    open_folder: Path, folder_mode: int, mode: int, reason: str, *, reading: bool
+) -> None:
+    path = open_folder / "games.db"
+    recorded = make_store(path)
+    beside(path, "-lock").unlink()
+    before = contents(open_folder)
+    path.chmod(mode)
+    open_folder.chmod(folder_mode)
+    with other_process("guest", "nobody") as guest:
+        refusal = guest.do("play", f"sqlite:{path}")
+        assert re.fullmatch(rf"StoreUnavailable: the store \S+ {reason}", refusal)
+        answer = guest.do("read", f"sqlite:{path}")
+        assert answer == ("3 games" if reading else refusal)
+    path.chmod(0o644)
+    open_folder.chmod(0o755)
+    assert contents(open_folder).items() >= before.items()
+    assert folder_mode == 0o777 or contents(open_folder) == before
+    assert_good(path, recorded)
+
+
+def test_a_locked_store_refuses_writes_until_it_is_free(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program that keeps the lock is waited for, but not forever; reading goes on meanwhile."""
+    monkeypatch.setattr(sqlite_file, "LOCK_TIMEOUT_SECONDS", 0.01)
+    recorded = make_store(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, SQLiteStore(str(path)) as store:
+        other.execute("BEGIN EXCLUSIVE")
+        for attempt in (partial(play, store, "new", [CREATED]), partial(store.count_hour, 0)) * 2:
+            with pytest.raises(
+                StoreUnavailable, match=r"another program has kept it locked .*SQLITE_BUSY"
+            ):
+                attempt()
+        assert hashes(store) == recorded
+        other.execute("ROLLBACK")
+        new = play(store, "new", [CREATED])
+    assert_good(path, recorded | {"new": new.hash})
+
+
+@pytest.mark.parametrize("is_store", [True, False])
+def test_a_locked_file_is_opened_when_it_is_free(
+    path: Path, monkeypatch: pytest.MonkeyPatch, *, is_store: bool
+) -> None:
+    """Creating a store waits for the lock, too, and leaves nothing half done."""
+    monkeypatch.setattr(sqlite_file, "LOCK_TIMEOUT_SECONDS", 0.01)
+    recorded = make_store(path) if is_store else {}
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        if is_store:  # its readers need no lock otherwise
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable, match="another program has kept it locked"):
+            SQLiteStore(str(path))
+        other.execute("ROLLBACK")
+    assert is_store or contents(path.parent) == {"games.db": b""}
+    assert_good(path, recorded or make_store(path))
+
+
+def test_two_processes_that_create_the_same_store_share_it(tmp_path: Path) -> None:
+    with other_process("ann") as ann, other_process("bob") as bob:
+        for number in range(ROUNDS):
+            path = tmp_path / f"folder-{number}" / "games.db"
+            for each in (ann, bob):
+                each.ask("play", f"sqlite:{path}")
+            assert [each.answer() for each in (ann, bob)] == [DONE, DONE]
+            with SQLiteStore(str(path), create=False) as store:
+                assert hashes(store).keys() == {f"ann-{number}", f"bob-{number}"}
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_store_that_is_created_meanwhile_is_found(moment: int, path: Path) -> None:
+    """Between any two statements on a new file, another process may make it a store."""
+    statements = 0
+
+    def create(_statement: str, in_transaction: bool) -> None:  # noqa: FBT001 - it is a watcher
+        """Create the store at that moment, unless it is locked."""
+        nonlocal statements
+        if statements == moment and not in_transaction:
+            SQLiteStore(str(path)).close()
+        statements += 1
+
+    with SQLiteStore(str(path), open_file=watched(create)) as store:
+        game = play(store, "game", game_of(X_WINS))
+    assert statements > moment
+    assert_good(path, {"game": game.hash})
+
+
+# A server owns its file
+
+
+def test_a_file_that_a_server_owns_is_read_and_copied_but_not_written(path: Path) -> None:
+    """A second server and a terminal are refused, in other processes and in this one, until it ends."""
+    url, copy = f"sqlite:{path}", path.with_name("copy.db")
+    held = rf"StoreUnavailable: a server has the store {path}: end it first, or play on its page"
+    in_use = rf"StoreUnavailable: another process writes to the store {path}: a server needs it alone"
+    with other_process("terminal") as terminal, other_process("second") as second:
+        with SQLiteStore(str(path)) as server:
+            server.hold()
+            server.hold()
+            play(server, "game", [CREATED])
+            with SQLiteStore(str(path)) as guest:
+                attempts: list[Callable[[], object]] = [
+                    *(guest.check_writable, partial(guest.count_hour, 0), partial(guest.delete, "game")),
+                    partial(play, guest, "new", [CREATED]),
+                ]
+                for attempt in attempts:
+                    with pytest.raises(StoreUnavailable, match="a server has the store"):
+                        attempt()
+                with pytest.raises(StoreUnavailable, match="a server needs it alone"):
+                    guest.hold()
+                copied = hashes(guest)
+                guest.backup(str(copy))
+            assert terminal.do("play", url) == held
+            assert terminal.do("read", url) == "1 games"
+            assert second.do("hold", url) == in_use
+            server.check_writable()
+            server.count_hour(0)
+            play(server, "game", [PLACED])
+        assert second.do("hold", url) == DONE
+        assert terminal.do("play", url) == held
+        second.kill()
+        assert terminal.do("play", url) == DONE
+    with SQLiteStore(str(path)) as store:
+        assert store.hours() == 1
+        assert {*hashes(store)} == {"game", "terminal-3"}
+    assert_good(copy, copied)
+
+
+def test_a_server_does_not_take_a_file_to_which_a_terminal_writes(path: Path) -> None:
+    """Terminals share a file, and a server waits for none of them."""
+    with SQLiteStore(str(path)) as one, SQLiteStore(str(path)) as other, SQLiteStore(str(path)) as server:
+        play(one, "one", [CREATED])
+        other.check_writable()
+        for store in (one, other):
+            with pytest.raises(StoreUnavailable, match="another process writes to the store"):
+                server.hold()
+            store.close()
+        server.hold()
+        play(server, "served", [CREATED])
+
+
+# The file changes while it is open
+
+
+def log_of(path: Path) -> Path:
+    return beside(path, "-wal")
+
+
+def cut(size: Callable[[int], int], path: Path) -> None:
+    os.truncate(path, size(path.stat().st_size))
+
+
+def replace(path: Path) -> None:
+    shutil.copy(path, path.with_name("copy"))
+    path.with_name("copy").replace(path)
+
+
+def rename(path: Path) -> None:
+    path.rename(path.with_name("renamed"))
+
+
+OPEN_DAMAGES: dict[str, Callable[[Path], object]] = {
+    "the file removed": Path.unlink,
+    "the file renamed": rename,
+    "the file replaced by a copy": replace,
+    "the file cut to nothing": partial(cut, lambda _size: 0),
+    "the file cut to a half": partial(cut, lambda size: size // 2),
+    "the file cut by a page": partial(cut, lambda size: size - 4096),
+    "the log removed": lambda path: log_of(path).unlink(),
+    "the log replaced by a copy": lambda path: replace(log_of(path)),
+    "the log cut to nothing": lambda path: cut(lambda _size: 0, log_of(path)),
+    "the log cut to a half": lambda path: cut(lambda size: size // 2, log_of(path)),
+    "the folder renamed": lambda path: rename(path.parent),
+}
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", OPEN_DAMAGES)
+def test_a_file_that_changed_while_it_was_open_is_noticed_before_anything_is_acknowledged(
+    kind: str, tmp_path: Path
+) -> None:
+    """No store object of the process acknowledges, reads or copies anything more."""
+    for number in range(short_or_long(2, 100)):
+        chance, path = Random(number), tmp_path / str(number) / "games.db"
+        with SQLiteStore(str(path)) as store, SQLiteStore(str(path)) as second:
+            for name in range(chance.randrange(1, 4)):
+                play(store, f"before{name}", game_of(X_WINS[: chance.randrange(6)]))
+            if number % 2:
+                play(second, "second", game_of("1"))
+            for one in (store, second):
+                one.check()  # so that it sees what the other one has written
+            OPEN_DAMAGES[kind](path)
+            for one in chance.sample([store, second], 2):
+                calls: list[Callable[[], object]] = [
+                    *(partial(play, one, "after", [CREATED]),) * 2,
+                    *(one.check, one.games, one.hours, one.count, partial(one.look, "before0")),
+                    *(
+                        partial(one.count_hour, 0),
+                        partial(one.delete, "before0"),
+                        partial(next, one.rows()),
+                    ),
+                    partial(one.backup, str(tmp_path / "backup")),
+                ]
+                for call in calls:
+                    with pytest.raises(StoreLost, match="nothing more is recorded in it"):
+                        call()
+        shutil.rmtree(tmp_path / "renamed", ignore_errors=True)
+    assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OPEN_DAMAGES if "log cut" not in kind])
+def test_a_file_that_changes_during_a_commit_is_noticed_before_that_is_acknowledged(
+    kind: str, tmp_path: Path
+) -> None:
+    """But not a log that is cut in that moment: the commit itself makes it long again."""
+    path = tmp_path / "folder" / "games.db"
+    damages: list[Callable[[Path], object]] = []
+
+    def damage(statement: str, *_: object) -> None:
+        if statement == "COMMIT" and damages:
+            damages.pop()(path)
+
+    with SQLiteStore(str(path), open_file=watched(damage)) as store:
+        play(store, "before", game_of(X_WINS))
+        damages.append(OPEN_DAMAGES[kind])
+        with pytest.raises(StoreLost, match="the last moves may be lost"):
+            play(store, "meanwhile", [CREATED])
+    assert not damages
+
+
+def test_truncation_is_noticed_before_the_file_grows_again(path: Path) -> None:
+    """A commit may copy the log into the file and make it longer again, so the check comes first."""
+    with SQLiteStore(str(path)) as store:
+        game = play(store, "game", [CREATED])
+        step = 0
+        for number in count():
+            size = log_of(path).stat().st_size
+            if size + step > CHECKPOINT_FRAMES * FRAME_BYTES:
+                break
+            game = commit(store, change_of(game, room=json.dumps({"n": number, "x": "x" * 16_000})))
+            step = log_of(path).stat().st_size - size
+        cut(lambda size: size - 4096, path)
+        with pytest.raises(StoreLost):
+            commit(store, change_of(game, room="{}"))
+
+
+CHECKPOINT_FRAMES, FRAME_BYTES = 1000, 4096 + 24
+"""SQLite copies its log into the file at this length, in pages; and the size of a page in the log."""
+
+
+# Closing
+
+
+def test_a_closed_store_leaves_its_file_and_the_lock_beside_it(path: Path) -> None:
+    """Also if a reader ends while the store is closed: the last connection removes the log."""
+    store = SQLiteStore(str(path))
+    game = play(store, "game", [CREATED])
+
+    class Readers(list[Any]):
+        """Closes the store when a reader is about to be kept."""
+
+        def append(self, reader: object) -> None:
+            store.close()
+            super().append(reader)
+
+    store._readers = Readers(store._readers)  # noqa: SLF001 - nothing else happens at that moment
+    assert store.hashes(["game"]) == {"game": game.hash}
+    assert {place.name for place in path.parent.iterdir()} == {"games.db", "games.db-lock"}
+
+
+def test_closing_a_second_store_object_keeps_the_locks_of_the_first(path: Path) -> None:
+    """Nothing is lost although file locks belong to the process, and closing any descriptor drops them.
+
+    Without them, the next process to close the store would think that it is the last, and remove the
+    write-ahead log to which the first one still writes.
+    """
+    first, *more = game_of(DRAW)
+    with other_process("guest") as guest, SQLiteStore(str(path)) as store:
+        play(store, "game", [first])
+        SQLiteStore(str(path)).close()
+        assert guest.do("play", f"sqlite:{path}") == DONE
+        game = play(store, "game", more)
+    with SQLiteStore(str(path)) as store:
+        assert found(store, "game").hash == game.hash
+        assert hashes(store).keys() == {"game", "guest-0"}
+
+
+# Backup
+
+
+@pytest.fixture
+def large(path: Path) -> Iterator[SQLiteStore]:
+    """Open a store that is copied in many steps."""
+    with SQLiteStore(str(path)) as store:
+        for number in range(200):
+            room = json.dumps({"n": "x" * 15_000})
+            store.submit(change_of(nothing(f"game-{number}"), *game_of(X_WINS), room=room))
+        play(store, "last", [CREATED])
+        store.count_hour(0)
+        yield store
+
+
+def test_a_backup_is_the_store_as_it_was_at_one_moment(large: SQLiteStore, path: Path) -> None:
+    """Whatever is written meanwhile, and however often: it ends, and is one file without a log."""
+    before, shares, copy = hashes(large), list[float](), path.with_name("copy.db")
+
+    def write_on(share: float) -> None:
+        shares.append(share)
+        assert len(shares) < 100, "it never ends"
+        play(large, f"meanwhile-{len(shares)}", [CREATED])
+
+    large.backup(str(copy), write_on)
+    assert shares == sorted(shares)
+    assert (len(shares) > 2, shares[-1]) == (True, 1)
+    assert not [place for place in path.parent.iterdir() if place.name.startswith("copy.db")][1:]
+    assert len(hashes(large)) == len(before) + len(shares)
+    with SQLiteStore(str(copy), create=False) as store:
+        assert store.hours() == 1
+    assert_good(copy, before)
+
+
+@pytest.mark.parametrize("taken", ["copy.db", "copy.db-wal"])
+def test_a_backup_overwrites_nothing(taken: str, path: Path) -> None:
+    """Neither a file that is there, nor one that appears meanwhile."""
+    copy, mine = path.with_name("copy.db"), path.with_name(taken)
+    with SQLiteStore(str(path)) as store:
+        if taken == copy.name:
+            with pytest.raises(StoreUnavailable, match="File exists"):
+                store.backup(str(copy), lambda _share: mine.touch())
+        mine.write_text("mine")
+        with pytest.raises(StoreUnavailable, match=r"never overwrites a file|is left from another store"):
+            store.backup(str(copy))
+    assert mine.read_text() == "mine"
+    assert not beside(copy, ".partial").exists()
+
+
+KILLED = """
+import os, sys
+from noughts.store.urls import open_store
+with open_store(sys.argv[1]) as store:
+    store.backup(sys.argv[2], lambda share: os.kill(os.getpid(), 9))
+"""
+
+
+def test_a_backup_that_does_not_end_leaves_no_file_of_that_name(large: SQLiteStore, path: Path) -> None:
+    """Interrupted or killed; the next one begins again."""
+    copy, recorded = path.with_name("copy.db"), hashes(large)
+
+    def interrupt(_share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        large.backup(str(copy), interrupt)
+    before = {place.name for place in path.parent.iterdir()}
+    assert not any(name.startswith("copy.db") for name in before)
+    assert run_code(KILLED, f"sqlite:{path}", str(copy)).returncode == -9
+    assert not copy.exists()
+    large.backup(str(copy))
+    assert {place.name for place in path.parent.iterdir()} == before | {"copy.db"}
+    assert_good(copy, recorded)
+
+
+def test_a_backup_that_has_no_place_is_refused(tmp_path: Path) -> None:
+    with SQLiteStore(str(tmp_path / "games.db")) as store, MemoryStore() as memory:
+        with pytest.raises(StoreUnavailable, match="it cannot be opened"):
+            store.backup(str(tmp_path / "nowhere" / "copy.db"))
+        with pytest.raises(StoreUnavailable, match="only a store in a file has such a backup"):
+            memory.backup(str(tmp_path / "copy.db"))
+        store.close()
+        with pytest.raises(StoreUnavailable, match="the store is closed"):
+            store.backup(str(tmp_path / "copy.db"))

@@ -1,0 +1,701 @@
+"""A PostgreSQL server that goes away, hangs or waits for its standby, and several processes on one."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
+from itertools import product
+from pathlib import Path
+from random import Random
+from signal import SIGCONT, SIGSTOP
+from threading import Event, Thread
+from typing import Any, LiteralString, TypeAlias
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from noughts import Mark, events
+from noughts.store import postgres as engine, postgres_session as sessions
+from noughts.store.base import Change, News, Store, StoredGame, news_of, nothing
+from noughts.store.errors import (
+    CorruptStore,
+    NotAStore,
+    StaleVersion,
+    StoreMissing,
+    StoreUnavailable,
+    UnknownStore,
+)
+from noughts.store.news import MAX_PAYLOAD_BYTES, decode_news, encode_news
+from noughts.store.postgres import PostgresStore
+from noughts.store.postgres_schema import SCHEMA
+from noughts.store.urls import open_store
+from support.at_once import in_threads, run_code
+from support.deadlines import LONG_DEADLINE_SECONDS
+from support.figures import Property, record_figure, tally
+from support.length import short_or_long
+from support.played import CREATED, PLACED, ROOM, change_of, commit, fill, found, play
+from support.postgres_server import PASSWORD, USER, Server
+from support.proxy import Connection, Filter, PostgresProxy
+from support.store_games import changes, hashes
+
+Received: TypeAlias = list[Sequence[News] | None]
+"""What a follower was called with."""
+
+FAULTS = short_or_long(10, 200)
+FIGURE = "{faults} PostgreSQL faults: {acknowledged} acknowledged changes, {lost} lost, {doubled} doubled"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """Start a server that tests may stop; the others use another one."""
+    with closing(Server()) as server:
+        yield server
+
+
+@pytest.fixture
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notice soon what hangs."""
+    for name, seconds in (("DEADLINE", 0.5), ("GUARD", 0.05), ("OUTAGE", 1.0), ("COMMIT_OUTAGE", 2.0)):
+        monkeypatch.setattr(engine, f"{name}_SECONDS", seconds)
+    monkeypatch.setattr(sessions, "HANG_SECONDS", 0.3)
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + LONG_DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < end, "it never comes"
+        time.sleep(0.01)
+
+
+def commit_together(store: Store, *batch: Change) -> None:
+    store._commit(sorted(batch, key=lambda change: change.id))  # noqa: SLF001 - as the writer does
+
+
+def end_connections(server: Server, which: str = "") -> None:
+    server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND starts_with(query, %s)",
+        which,
+    )
+
+
+# The outcome of a commit is unknown
+
+KINDS: dict[str, Callable[[StoredGame], Change]] = {
+    "create": lambda game: change_of(nothing(f"new-{game.id}"), CREATED, room=ROOM),
+    "move": lambda game: change_of(game, PLACED),
+    "room": lambda game: change_of(game, room="{}"),
+    "move and room": lambda game: change_of(game, PLACED, room="{}", hour=7),
+    "delete": lambda game: Change(game, game.deleted()),
+    "nothing": lambda game: Change(game, game),
+}
+
+
+def is_commit(message: bytes) -> bool:
+    """Return whether a message has the values of a commit: once prepared, it names no statement."""
+    return b"cut-here" in message
+
+
+@pytest.fixture
+def stores(proxied_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
+    """Open a store behind the proxy, and another one; they have a game."""
+    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
+        play(store, "cut-here", [CREATED], room=ROOM)
+        yield store, rival
+
+
+@pytest.mark.parametrize(("kind", "way"), [*product([*KINDS, "all"], ("before", "after", "late"))])
+def test_what_has_an_unknown_outcome_is_recorded_once(
+    stores: tuple[Store, Store], proxy: PostgresProxy, kind: str, way: str
+) -> None:
+    """The retry finds what was committed, or commits it; what is stale beside it stays refused."""
+    store, rival = stores
+    game, other = found(store, "cut-here"), play(store, "other", [CREATED])
+    stale = change_of(other, room=ROOM)
+    play(store, "other", [PLACED])
+    batch = [KINDS[kind](game)] if kind in KINDS else [KINDS["create"](game), KINDS["move"](game), stale]
+    proxy.cut(is_commit, way)
+    for _ in range(2):  # and again, as a client that got no answer
+        commit_together(store, *batch)
+        there = hashes(rival)
+        for change in batch:
+            assert isinstance(change.failure, StaleVersion if change is stale else type(None))
+            assert (there[change.id] == change.after.hash) == (change is not stale)
+    assert proxy.cuts == 1
+
+
+class Play:
+    """Many writers with two stores: some play games alone, some add to the list of one room."""
+
+    def __init__(self, url: str, chance: Random) -> None:
+        self.stores = open_store(url), open_store(url)
+        self.games: dict[str, StoredGame] = {}
+        self.added: list[str] = []
+        self.acknowledged = 0
+        self.is_over = Event()
+        self.failures: list[BaseException] = []
+        play(self.stores[0], "shared", [CREATED], room='{"added":[]}')
+        works = [
+            partial(work, Random(chance.getrandbits(64))) for work in [self._play] * 6 + [self._add] * 2
+        ]
+        self._threads = [Thread(target=self._run, args=(work,), daemon=True) for work in works]
+        for thread in self._threads:
+            thread.start()
+
+    def wait_for(self, more: int) -> None:
+        wanted = self.acknowledged + more
+        eventually(lambda: self.acknowledged >= wanted or self.failures)
+
+    def end(self) -> None:
+        self.is_over.set()
+        for thread in self._threads:
+            thread.join(LONG_DEADLINE_SECONDS)
+        if self.failures:
+            raise self.failures[0]
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            while not self.is_over.is_set():
+                work()
+        except BaseException as failure:  # noqa: BLE001 - raised in the main thread
+            self.failures.append(failure)
+
+    def _play(self, chance: Random) -> None:
+        store = self.stores[chance.randrange(2)]
+        for change in changes(nothing(f"w{chance.getrandbits(64):x}"), chance):
+            while True:
+                with suppress(StoreUnavailable):
+                    commit(store, Change(change.before, change.after))
+                    break
+            self.games[change.id] = change.after
+            self.acknowledged += 1
+            if self.is_over.is_set():
+                return
+
+    def _add(self, chance: Random) -> None:
+        store, mine = self.stores[chance.randrange(2)], f"{chance.getrandbits(32):x}"
+        while True:
+            with suppress(StaleVersion, StoreUnavailable):
+                game = store.confirm("shared")
+                assert game
+                before = json.loads(game.room)["added"]
+                if mine in before:
+                    break
+                commit(store, change_of(game, room=json.dumps({"added": [*before[-500:], mine]})))
+        self.added.append(mine)
+        self.acknowledged += 1
+
+
+@pytest.mark.torture
+def test_faults_of_the_server_lose_nothing_and_double_nothing(
+    server: Server, record_property: Property
+) -> None:
+    """Each game is as its last acknowledged change left it, whatever happened to its commits."""
+    chance, place = Random(1), server.place()
+    with PostgresProxy(server.folder) as proxy, ExitStack() as stack:
+        game = Play(place.replace(str(server.folder), str(proxy.folder)), chance)
+        for store in game.stores:
+            stack.enter_context(store)
+        with tally(record_property, FIGURE) as numbers:
+            for number in range(FAULTS):
+                game.wait_for(chance.randrange(1, 60))
+                match number % 5:
+                    case 0:
+                        end_connections(server)
+                    case 1 | 2:
+                        cuts, way = proxy.cuts, chance.choice(("before", "after", "late"))
+                        proxy.cut(lambda message: rb"\"schema\"" in message, way)
+                        eventually(lambda: proxy.cuts > cuts or game.failures)  # noqa: B023 - called at once
+                    case kind:
+                        server.restart(("fast", "immediate")[kind - 3])
+                numbers["faults"] += 1
+            game.wait_for(60)
+            game.end()
+            there = hashes(game.stores[0])
+            added = json.loads(found(game.stores[1], "shared").room)["added"]
+            numbers["acknowledged"] = game.acknowledged
+            numbers["lost"] = sum(there[one.id] != one.hash for one in game.games.values())
+            numbers["lost"] += sum(one not in added for one in game.added[-400:])
+            numbers["doubled"] = len(added) - len({*added})
+            assert (numbers["lost"], numbers["doubled"]) == (0, 0)
+            assert there.keys() == {"shared", *game.games}
+
+
+def test_a_deadlock_is_tried_again(postgres: Server, postgres_url: str) -> None:
+    with open_store(f"{postgres_url}%20-cdeadlock_timeout%3D50ms") as store:
+        both = [change_of(play(store, name, [CREATED]), PLACED) for name in "ab"]
+        with postgres.connect(postgres_url) as rival, rival.transaction():
+            rival.execute("SET LOCAL deadlock_timeout TO '60s'")
+            rival.execute("UPDATE games SET hash = hash WHERE id = 'b'")
+            committing = Thread(target=commit_together, args=(store, *both))
+            committing.start()
+            eventually(lambda: postgres.execute("SELECT 1 FROM pg_locks WHERE NOT granted"))
+            rival.execute("UPDATE games SET hash = hash WHERE id = 'a'")
+        committing.join(LONG_DEADLINE_SECONDS)
+        assert hashes(store) == {change.id: change.after.hash for change in both}
+
+
+def test_a_bad_change_fails_alone(postgres_url: str) -> None:
+    with open_store(postgres_url) as store:
+        known = play(store, "known", [CREATED])
+        bad, worse, good = (change_of(nothing(name), CREATED) for name in ("bad", "worse", "good"))
+        bad.after.room, worse.after.room = "\0", "\ud800"
+        move = change_of(known, PLACED)
+        commit_together(store, bad, worse, good, move)
+        assert (good.failure, move.failure) == (None, None)
+        assert isinstance(bad.failure, StoreUnavailable)
+        assert isinstance(worse.failure, StoreUnavailable)
+        assert hashes(store) == {"good": good.after.hash, "known": move.after.hash}
+
+
+# The server is away, or doesn't answer
+
+
+@pytest.mark.waits
+@pytest.mark.usefixtures("_quick")
+def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(server: Server) -> None:
+    received: Received = []
+    place = server.place()
+    with open_store(place) as store, open_store(place) as other:
+        store.follow(received.append)
+        fill(store)
+        before, presence = hashes(store), store.presence("p")
+        assert presence
+        server.stop()
+        for call in (
+            *(partial(commit, store, change_of(nothing("x"), CREATED)), partial(store.read, "won")),
+            *(store.games, partial(store.confirm, "won"), store.check, partial(presence.renew, 9)),
+            partial(open_store, place),
+        ):
+            with pytest.raises(StoreUnavailable, match=r"is unavailable: |not answered") as refusal:
+                call()
+            assert str(refusal.value).isprintable()
+        server.start()
+        eventually(lambda: received[-1] is None and len(received) > 1)
+
+        assert hashes(store) == before
+        change = change_of(found(other, "unfinished"), room="{}")
+        commit(other, change)
+        eventually(lambda: received[-1] == [news_of(change)])
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_server_that_is_away_for_a_moment_is_waited_for(server: Server, mode: str) -> None:
+    with open_store(server.place()) as store:
+        game = play(store, "game", [CREATED])
+        for call in (partial(store.hashes, ["game"]), partial(commit, store, change_of(game, PLACED))):
+            server.stop(mode)
+            back = Thread(target=server.start)
+            back.start()
+            assert call()
+            back.join(LONG_DEADLINE_SECONDS)
+        assert found(store, "game").revision == 2
+
+
+class FreezingProxy(PostgresProxy):
+    """Forwards nothing while it is frozen, and closes nothing: as a server that was stopped."""
+
+    def __init__(self, server: Path) -> None:
+        self.runs = Event()
+        self.runs.set()
+        super().__init__(server)
+
+    def filters(self, connection: Connection) -> tuple[Filter, Filter]:
+        def wait(then: Filter, message: bytes) -> bytes:
+            self.runs.wait(LONG_DEADLINE_SECONDS)
+            return then(message)
+
+        request, answer = super().filters(connection)
+        return partial(wait, request), partial(wait, answer)
+
+
+@pytest.mark.waits
+@pytest.mark.usefixtures("_quick")
+def test_a_server_that_hangs_is_left_for_the_next(
+    postgres: Server, postgres_url: str, record_property: Property
+) -> None:
+    """Moves go on there, and so does everything else; a single server that hangs is unavailable."""
+    received: Received = []
+    with FreezingProxy(postgres.folder) as proxy, ExitStack() as stack:
+        frozen = postgres_url.replace(str(postgres.folder), str(proxy.folder))
+        two = frozen.replace(str(proxy.folder), f"{proxy.folder},{postgres.folder}")
+        store, alone, other = (
+            stack.enter_context(open_store(url)) for url in (two, frozen, postgres_url)
+        )
+        store.follow(received.append)
+        game = play(store, "game", [CREATED])
+        alone.check()
+        eventually(lambda: received)
+        proxy.runs.clear()
+        start = time.monotonic()
+        change = store.submit(change_of(game, PLACED))
+        with pytest.raises(StoreUnavailable, match="not answered"):
+            change.result()
+        eventually(lambda: change.is_settled)
+        seconds = time.monotonic() - start
+        record_figure(
+            record_property, "a commit went on {s:.1f} s after its server had frozen", s=seconds
+        )
+        assert (change.failure, found(store, "game").revision) == (None, 2)
+        eventually(lambda: len(received) > 1)  # it listens there
+        other.delete("game")
+        eventually(lambda: received[-1])
+        with pytest.raises(StoreUnavailable, match="unavailable: "):
+            alone.check()
+        proxy.runs.set()
+
+
+@contextmanager
+def no_standby(server: Server) -> Iterator[None]:
+    """Let each commit wait for a standby that is not there."""
+
+    def wait_for(names: str) -> None:
+        server.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+        server.execute("SELECT pg_reload_conf()")
+        eventually(lambda: server.execute("SHOW synchronous_standby_names") == [(names,)])
+
+    wait_for("nobody")
+    try:
+        yield
+    finally:
+        wait_for("")
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_commit_waits_for_its_standby_whatever_ends_the_wait(server: Server) -> None:
+    """Its caller is answered, reads go on, and it is acknowledged nowhere before the standby is back."""
+
+    def waiting() -> list[Any]:
+        found = server.execute("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        return [pid for (pid,) in found]
+
+    place = server.place()
+    with open_store(place) as store, open_store(place) as other, open_store(place) as closing_store:
+        game, another = play(store, "game", [CREATED]), play(other, "another", [CREATED])
+        with no_standby(server):
+            change = store.submit(change_of(game, PLACED))
+            with pytest.raises(StoreUnavailable, match="it may yet be recorded"):
+                change.result()
+            with pytest.raises(StoreUnavailable, match="nothing was recorded"):
+                store.submit(change_of(another, PLACED))
+            assert store.writer.waiting_seconds() > engine.DEADLINE_SECONDS
+            assert found(other, "game").revision == 1
+            for end in ("pg_cancel_backend", "pg_terminate_backend") * 2:
+                eventually(waiting)
+                (pid, *_) = waiting()
+                server.execute(f"SELECT {end}({pid})")
+                eventually(lambda: pid not in waiting())  # noqa: B023 - called at once
+                eventually(lambda: found(other, "game").revision == 2)
+                with pytest.raises(StoreUnavailable, match="not answered"):
+                    other.confirm("game")
+            store.count_hour(0)
+            time.sleep(1)  # in which the guards look twenty times
+            clients = server.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            )
+            assert len(clients) <= 8
+            assert (change.is_settled, store.hours()) == (False, 1)
+            late = closing_store.submit(change_of(another, PLACED))
+            closing_store.close()  # although its commit hangs
+            eventually(lambda: late.is_settled)
+            assert isinstance(late.failure, StoreUnavailable)
+        eventually(lambda: change.is_settled and not other.writer.waiting_seconds())
+        confirmed = other.confirm("game")
+        assert (change.failure, confirmed and confirmed.hash) == (None, change.after.hash)
+        eventually(lambda: found(store, "another").hash == late.after.hash)  # no commit is cancelled
+        hashes(store)
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_backend_that_hangs_alone_is_waited_for(postgres: Server, postgres_url: str) -> None:
+    """It may wait for a standby: another connection would leave it behind with its locks."""
+    with PostgresStore(postgres_url) as store:
+        game = play(store, "game", [CREATED])
+        ((pid,),) = store._execute(store._commits, "SELECT pg_backend_pid()")  # noqa: SLF001 - where commits are made
+        os.kill(pid, SIGSTOP)
+        try:
+            change = store.submit(change_of(game, PLACED))
+            time.sleep(1.5)
+            assert store.hashes(["game"]) == {"game": game.hash}
+            assert not change.is_settled
+        finally:
+            os.kill(pid, SIGCONT)
+        eventually(lambda: change.is_settled)
+        assert change.failure is None
+        assert postgres.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", pid)
+
+
+# Where the server is, and what it must allow
+
+BAD_URLS = {
+    "postgresql:": UnknownStore,
+    "postgresql:games": UnknownStore,
+    "postgres:password=s3cr3t": UnknownStore,
+    "postgresql://bob:s3cr3t@localhost:5432/games?nonsense=1": UnknownStore,
+    "postgresql://bob:s3cr3t%zz@localhost/games": UnknownStore,
+    "postgresql://bob:s3cr3t%00@localhost/games": UnknownStore,
+    "postgresql://bob:s3cr3t@[::1/games": UnknownStore,
+    "postgresql://bob:s3cr3t@localhost:1/games": StoreUnavailable,
+    "postgresql://bob:s3cr3t@localhost:0,localhost:1/games": StoreUnavailable,
+    "postgresql://bob:s3cr3t@localhost:99999/games": StoreUnavailable,
+    "postgresql://bob:s3cr3t@/games?host=/nowhere": StoreUnavailable,
+    "postgresql://bob@/games?host=/nowhere&password=s3cr3t": StoreUnavailable,
+    "postgresql://bob:s3cr3t@localhost:1/games?sslmode=nonsense": StoreUnavailable,
+    # A password whose special characters are not written as %40 and the like ends up anywhere.
+    "postgresql://bob:s3cr3t": StoreUnavailable,
+    "postgresql://bob:s3cr3t/x@localhost:1/games": StoreUnavailable,
+    "postgresql://bob:x@s3cr3t@localhost:1/games": StoreUnavailable,
+    "postgresql://bob:x:s3cr3t@localhost:1/games": StoreUnavailable,
+}
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
+def test_a_password_in_a_wrong_url_is_never_shown(url: str) -> None:
+    """Whatever part of the URL it was taken for."""
+    with pytest.raises(BAD_URLS[url]) as refusal:
+        open_store(url)
+    assert "s3cr3t" not in str(refusal.value)
+    assert str(refusal.value).isprintable()
+
+
+def test_a_wrong_password_is_refused(postgres: Server) -> None:
+    postgres.execute(f"DROP ROLE IF EXISTS {USER}")
+    postgres.execute(f"CREATE ROLE {USER} SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
+    place = postgres.place()
+    with open_store(place.replace("postgres@", f"{USER}:{PASSWORD}@")) as store:
+        assert PASSWORD not in repr(store)
+    for wrong in (f"{USER}:{PASSWORD}-not@", f"{USER}@"):
+        with pytest.raises(StoreUnavailable, match="password") as refusal:
+            open_store(place.replace("postgres@", wrong))
+        assert PASSWORD not in str(refusal.value)
+    with pytest.raises(StoreUnavailable, match='database "nowhere" does not exist'):
+        open_store(postgres.url("nowhere"))
+
+
+MISSING = """
+import sys
+sys.modules["psycopg"] = None
+from noughts.store.urls import open_store
+open_store("postgresql://bob:s3cr3t@localhost/games")
+"""
+
+
+def test_without_psycopg_a_sentence_says_what_to_install() -> None:
+    errors = run_code(MISSING).stderr
+    assert (
+        "UnknownStore: a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'" in errors
+    )
+
+
+@pytest.mark.parametrize(
+    ("default", "used"),
+    [("off", "on"), ("on", "on"), ("local", "local"), ("remote_apply", "remote_apply")],
+)
+def test_a_commit_waits_for_the_disk_whatever_the_default_is(
+    postgres: Server, postgres_url: str, default: str, used: str
+) -> None:
+    """A default that may lose acknowledged commits is overruled; so are isolation and encoding."""
+    settings = f"%20-csynchronous_commit%3D{default}%20-cdefault_transaction_isolation%3Dserializable"
+    with open_store(f"{postgres_url}{settings}&client_encoding=LATIN1") as store:
+        game = play(store, "game", [CREATED])
+        for statement in (
+            "CREATE TABLE spied (value text)",
+            """CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO spied VALUES
+            (current_setting('synchronous_commit')), (current_setting('transaction_isolation'));
+            RETURN NULL; END $$""",
+            "CREATE TRIGGER spy AFTER UPDATE ON games EXECUTE FUNCTION spy()",
+        ):
+            postgres.execute(statement, url=postgres_url)
+        named = commit(store, change_of(game, (events.PlayerJoined(Mark.X, "名前 Zoë \U0001f3b2"),)))
+        assert found(store, "game").hash == named.hash
+    spied = postgres.execute("SELECT value FROM spied", url=postgres_url)
+    assert spied == [(used,), ("read committed",)]
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_read_only_store_refuses_to_write(postgres_url: str) -> None:
+    with open_store(postgres_url) as store:
+        fill(store)
+        before = hashes(store)
+    with open_store(f"{postgres_url}%20-cdefault_transaction_read_only%3Don") as store:
+        change = change_of(nothing("new"), CREATED)
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            commit_together(store, change)
+        assert hashes(store) == before
+
+
+def test_more_threads_than_connections_read_and_none_is_left_behind(postgres: Server) -> None:
+    """The first of two servers is not there."""
+    postgres.execute("CREATE DATABASE leaving")
+    with open_store(postgres.url("leaving").replace("host=", "host=/nowhere,")) as store:
+        fill(store)
+        store.follow(lambda _news: None)
+        right = hashes(store)
+        assert in_threads(*[partial(hashes, store)] * 30) == [right] * 30
+    postgres.execute("DROP DATABASE leaving")
+
+
+# The tables
+
+
+def test_a_missing_store_is_created_once_and_only_if_asked_for(postgres_url: str) -> None:
+    for _ in range(2):
+        with pytest.raises(StoreMissing, match="no store in that database"):
+            open_store(postgres_url, create=False)
+    in_threads(*[lambda: open_store(postgres_url).close()] * 4)
+    open_store(postgres_url, create=False).close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("CREATE TABLE games (id int)", "has a table 'games' of another program"),
+        ("CREATE VIEW counter AS SELECT 1", "has a table 'counter' of another program"),
+        ("CREATE TABLE noughts (name text)", "it has no version"),
+        ("CREATE TABLE noughts (schema int)", "it has no version"),
+        ("CREATE TABLE noughts AS SELECT 'x' AS schema", "it has no version"),
+        ("CREATE VIEW noughts AS SELECT 20 AS schema FROM generate_series(1, 2)", "it has no version"),
+        (f"CREATE TABLE noughts AS SELECT {SCHEMA + 1} AS schema", "made by a newer version"),
+        (f"CREATE TABLE noughts AS SELECT {SCHEMA - 1} AS schema", "made by an older version"),
+    ],
+)
+def test_a_database_of_something_else_is_refused_untouched(
+    postgres: Server, postgres_url: str, statement: LiteralString, sentence: str
+) -> None:
+    postgres.execute(statement, url=postgres_url)
+    objects = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+    before = postgres.execute(objects, url=postgres_url)
+    with pytest.raises(NotAStore, match=sentence):
+        open_store(postgres_url)
+    with pytest.raises(NotAStore if " noughts " in statement else StoreMissing):
+        open_store(postgres_url, create=False)
+    assert postgres.execute(objects, url=postgres_url) == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        ("DROP INDEX games_by_x", "the index games_by_x is missing"),
+        ("DROP TABLE presence", "the table presence is missing"),
+        ("ALTER TABLE games DROP CONSTRAINT games_pkey", "the index games_pkey is missing"),
+        ("ALTER TABLE games ALTER room DROP NOT NULL", "the table games is not the one"),
+        ("ALTER TABLE games ADD seat text", "the table games is not the one"),
+        ("CREATE INDEX more ON games (hash)", "the index 'more' is not part of a store"),
+        ("CREATE RULE r AS ON DELETE TO games DO INSTEAD NOTHING", "the rule 'r' is not part of a store"),
+        ("DROP TABLE games; CREATE VIEW games AS SELECT 1 AS id", "the table games is not the one"),
+    ],
+)
+def test_tables_that_were_changed_are_noticed(
+    postgres: Server, postgres_url: str, damage: LiteralString, fault: str
+) -> None:
+    with open_store(postgres_url) as store:
+        assert list(store.integrity_errors()) == []
+        postgres.execute(damage, url=postgres_url)
+        assert any(each.startswith(fault) for each in store.integrity_errors())
+        if "VIEW" in damage:
+            with pytest.raises(CorruptStore, match="the store on PostgreSQL is damaged: "):
+                store.read("won")
+
+
+# What processes say to each other
+
+texts = st.sampled_from([None, "", "x" * 6000, "é" * 5000]) | st.text(st.characters(codec="utf-8"))
+ids, numbers = st.text("aZ_-9", min_size=1, max_size=64), st.integers(0, 10**15)
+
+
+@given(
+    st.lists(st.builds(News, ids, numbers, st.binary(max_size=32), texts, texts, numbers), max_size=40)
+)
+@example([News("a" * 64, 10**15, b"\xff" * 32, "x", None, 10**15)] * 60)
+@example(
+    [News("a", 1, b"h", "x" * length) for length in range(MAX_PAYLOAD_BYTES - 60, MAX_PAYLOAD_BYTES)]
+)
+def test_news_are_read_as_they_were_written(news: list[News]) -> None:
+    """In order, each text short enough; what alone is too long has no piece and no room any more."""
+    payloads = encode_news("q7-process", news)
+    read = [one for payload in payloads for one in decode_news(payload)[1]]
+    assert all(len(payload.encode()) <= MAX_PAYLOAD_BYTES for payload in payloads)
+    assert {decode_news(payload)[0] for payload in payloads} <= {"q7-process"}
+    for after, before in zip(read, news, strict=True):
+        if after != before:
+            assert after == before._replace(piece=None, room=None)
+            assert len(json.dumps(before.piece) + json.dumps(before.room)) > MAX_PAYLOAD_BYTES - 250
+
+
+@pytest.mark.parametrize("payload", ["", "x", "x 7", "x [7]", 'x [["a"]]', 'x [["a",1,"zz",1,"",""]]'])
+def test_what_no_process_writes_is_refused(payload: str) -> None:
+    with pytest.raises(ValueError, match="is not news"):
+        decode_news(payload)
+
+
+def news_in(received: Received) -> list[News]:
+    return [one for news in tuple(received) for one in news or ()]
+
+
+def test_others_get_the_news_of_each_change(postgres: Server, postgres_url: str) -> None:
+    """Nobody its own; None when some may be missing: at first, after a cut, and for nonsense."""
+    urls = postgres_url, postgres_url, postgres.place()
+    received: list[Received] = [[], [], []]
+    here, there, elsewhere = received
+    with ExitStack() as stack:
+        stores = [stack.enter_context(PostgresStore(url)) for url in urls]
+        for store, each in zip(stores, received, strict=True):
+            store.follow(each.append)
+        eventually(lambda: all(received))
+        played = [*changes(nothing("w"), Random(3))]
+        expected = []
+        for change in played:
+            commit(stores[0], change)
+            expected.append(news_of(change))
+            if len(json.dumps(expected[-1].room)) > MAX_PAYLOAD_BYTES:
+                expected[-1] = expected[-1]._replace(piece=None, room=None)
+        eventually(lambda: len(news_in(there)) == len(played))
+        assert news_in(there) == expected
+        assert {one.piece is None for one in expected} == {True, False}
+        assert here == elsewhere == [None]
+
+        postgres.execute("SELECT pg_notify(%s, 'nonsense')", stores[0]._channel)  # noqa: SLF001 - as another program
+        eventually(lambda: here == [None, None])
+        end_connections(postgres, "LISTEN")
+        eventually(lambda: len(here) == 3)
+        last = play(stores[1], "w2", [CREATED])
+        eventually(lambda: here[-1] == [News("w2", 1, last.hash, last.record, None, 0)])
+
+
+def test_presence_is_what_other_living_processes_have(postgres: Server, postgres_url: str) -> None:
+    """Rows go with the line of their process: when it leaves, or when another one finds it expired."""
+    received: Received = []
+    with ExitStack() as stack:
+        stores = [stack.enter_context(PostgresStore(postgres_url)) for _ in range(3)]
+        here, there, dying = (store.presence(f"p{number}") for number, store in enumerate(stores))
+        for game, room in (("game", '{"open":"play"}'), ("lobby", '{"open":"seat"}'), ("friend", "{}")):
+            play(stores[0], game, [CREATED], room=room)
+        stores[0].follow(received.append)
+        eventually(lambda: received)
+        assert [here.renew(60), there.renew(60), dying.renew(0.3)] == [True] * 3
+        assert [here.renew(60), there.renew(60)] == [False, False]
+        for each, streams in ((here, (1, 0, 0)), (there, (0, 1, 2)), (dying, (0, 1, 5))):
+            each.put("game", 9, 9, 9)
+            each.put("game", *streams)
+        there.put("lobby", 0, 0, 0)
+        there.put("friend", 1, 1, 0)  # nobody lists it
+        eventually(lambda: news_in(received).count(News("lobby", 0, b"")) == 1)
+        eventually(lambda: here.of(["game", "lobby", "x"]) == {"game": (0, 1, 2), "lobby": (0, 0, 0)})
+        assert (there.of(["game"]), sorted(here.lobby())) == ({"game": (1, 0, 0)}, ["game", "lobby"])
+
+        assert there.renew(60) is False
+        rows = postgres.execute("SELECT process, game FROM presence ORDER BY 1, 2", url=postgres_url)
+        assert rows == [("p0", "game"), ("p1", "friend"), ("p1", "game"), ("p1", "lobby")]
+        dying.put("game", 1, 1, 1)  # its line is gone: it will have to write it all again
+        assert (here.of(["game"]), dying.renew(60)) == ({"game": (0, 1, 2)}, True)
+        there.remove("game")
+        assert here.of(["game", "lobby"]) == {"lobby": (0, 0, 0)}
+        there.leave()
+        eventually(lambda: news_in(received).count(News("lobby", 0, b"")) == 2)
+        assert (here.of(["lobby"]), here.lobby()) == ({}, ["game"])
+        postgres.execute("TRUNCATE processes CASCADE", url=postgres_url)  # as after a failover
+        assert (here.renew(60), here.lobby()) == (True, [])
