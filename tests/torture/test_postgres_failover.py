@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from noughts import Mark, PlaceToken
+from noughts.service import judge
 from noughts.store import postgres as engine, postgres_session as sessions
 from noughts.store.rows import StoredGame
 from noughts.store.urls import open_store
@@ -24,6 +26,7 @@ from noughts.web import games, presence, queries
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.figures import Property, record_figure
 from support.length import short_or_long
+from support.played import found
 from support.postgres_server import Node
 from support.proxy import Connection, Filter, Proxy
 from support.store_games import everything
@@ -140,7 +143,6 @@ class Pair(AbstractContextManager["Pair"]):
 
     def break_commits(self, how: str) -> None:
         """End what waits for the standby, which has gone: it is recorded at the primary alone."""
-        self.standby.kill()
         waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         self.primary.wait_until(f"SELECT count(*) > 0 {waiting}")
         ((last,),) = self.primary.execute(f"SELECT max(query_start) {waiting}")
@@ -368,10 +370,10 @@ class Player(Thread):
 
     def _when_wanted(self, stream: Stream, version: int) -> Any:
         """Wait until it is our turn after that version, or the game is over; None if the stream is."""
-        found: list[Any] = []
+        latest: list[Any] = []
 
         def is_so() -> bool:
-            found.clear()
+            latest.clear()
             if stream.is_over or self._play.is_over.is_set() or self._is_elsewhere():
                 return True
             events, positions = stream.events, stream.positions
@@ -380,14 +382,14 @@ class Player(Thread):
             if all(message.data["event"] != "gameReady" for message in events):
                 return False
             turn = "XO"[(len(positions[-1]["moves"]) + (positions[-1]["first"] == "O")) % 2]
-            found[:] = positions[-1:]
+            latest[:] = positions[-1:]
             return positions[-1]["over"] or turn == self._mark
 
         if self._play.may_lose:  # the opponent may have seen the end of the game, and gone
             self._has_waited = not self._play.comes(is_so, PATIENCE_SECONDS)
         else:
             self._play.wait_for(is_so)
-        return found[0] if found else None
+        return latest[0] if latest else None
 
     def _ask(self, path: str, body: dict[str, object]) -> Any:
         """Send a command until it is answered; return None if what it was about was lost."""
@@ -425,9 +427,9 @@ def compare(url: str, play: Play, numbers: dict[str, float]) -> None:
     """Compare what was acknowledged and shown with what is in the store."""
     with open_store(url, create=False) as store:
         there = everything(store)
-    found = {game: [data for _, data in events_of(stored)] for game, stored in there.items()}
+    recorded = {game: [data for _, data in events_of(stored)] for game, stored in there.items()}
     for one in play.acknowledged:
-        if found.get(one.game, [])[one.version - len(one.events) : one.version] != one.events:
+        if recorded.get(one.game, [])[one.version - len(one.events) : one.version] != one.events:
             is_known = any(start < one.at < end for start, end in play.unsafe)
             numbers["known" if is_known else "lost"] += 1
     moves = count_moves(there.values())
@@ -437,7 +439,7 @@ def compare(url: str, play: Play, numbers: dict[str, float]) -> None:
     for game, stream in play.streams:
         events = stream.events
         assert [int(message.id or 0) for message in events] == [*range(1, len(events) + 1)]
-        shown = zip_longest((message.data for message in events), found.get(game, [])[: len(events)])
+        shown = zip_longest((message.data for message in events), recorded.get(game, [])[: len(events)])
         numbers["taken_back"] += sum(one != other for one, other in shown)
     numbers.update(commands=len(play.acknowledged), ended=play.reloads, answer=play.slowest)
 
@@ -448,8 +450,8 @@ def show_what_is_there(url: str, play: Play) -> bool:
     with open_store(url, create=False) as store:
         for game, events in shown:
             there = store.read(game)
-            found = [data for _, data in events_of(there)] if there else []
-            if [message.data for message in events] != found[: len(events)]:
+            recorded = [data for _, data in events_of(there)] if there else []
+            if [message.data for message in events] != recorded[: len(events)]:
                 return False
     return True
 
@@ -486,8 +488,8 @@ def is_ready(server: Server) -> bool:
 def oldest_commit_seconds(server: Server) -> float:
     with server.client() as client:
         metrics = client.get("//metrics").body.decode()
-    (found,) = re.findall(r"^noughts_oldest_commit_seconds (.*)$", metrics, re.MULTILINE)
-    return float(found)
+    (seconds,) = re.findall(r"^noughts_oldest_commit_seconds (.*)$", metrics, re.MULTILINE)
+    return float(seconds)
 
 
 # The tests
@@ -537,6 +539,7 @@ def fail_over(pair: Pair, play: Play, way: str, *, is_long: bool) -> float:
     else:
         if way in BROKEN:
             before = [*map(outages, play.servers)]
+            pair.standby.kill()
             pair.break_commits(BROKEN[way])
             if is_long:
                 wait_until_it_is_said(play, before)
@@ -608,6 +611,31 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in names:
             seconds = getattr(module, f"{name}_SECONDS")
             monkeypatch.setattr(module, f"{name}_SECONDS", seconds / FAST)
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_command_that_is_found_is_answered_once_it_is_safe() -> None:
+    """If what was found is lost instead, it is recorded again."""
+    with ExitStack() as stack:
+        pair = stack.enter_context(Pair())
+        client = stack.enter_context(stack.enter_context(in_process(pair.url)).client())
+        seat = client.create("self", mark="X", first="X")
+        game, version, key = seat["id"], seat["game"]["version"], new_key()
+        client.secret = seat["secrets"]["X"]
+        with open_store(pair.url) as other:
+            _, change = judge(found(other, game), PlaceToken(Mark.X, 4), version=version, key=key, at=0)
+            assert change
+            pair.standby.kill()
+            other.submit(change)
+            pair.break_commits("pg_terminate_backend")
+        assert client.read(game)["version"] == change.after.version
+        assert client.move(game, 4, version, key).code == "storeUnavailable"
+        pair.primary.kill()
+        pair.standby.start()
+        pair.promote()
+        eventually(lambda: client.move(game, 4, version, key).status == 200)
+        with open_store(pair.url) as other:
+            assert [one.key for one in found(other, game).entries[1:]] == [key]
 
 
 @pytest.mark.torture

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from noughts.core.errors import MalformedRecord, NoughtsError
 from noughts.service import MAX_TRIES, SHORT_ID_CHARACTERS
@@ -88,8 +88,8 @@ class Games:
         self._confirming = asyncio.Lock()
         """One at a time: while commits hang, the other threads go on reading."""
         self._limit_seconds = self.store.writer.limit_seconds
-        self._submitted: dict[asyncio.Future[None], float] = {}
-        """When changes were submitted, if they have a deadline."""
+        self._awaited: dict[asyncio.Future[Any], float] = {}
+        """Since when somebody waits for the store, if that has a deadline."""
         self.store.writer.on_settled = self._on_settled
         self.store.follow(self._on_news)
 
@@ -120,7 +120,7 @@ class Games:
             return None
         found: asyncio.Future[StoredGame | None] = self._loop.create_future()
         self._wait(game, [found])
-        return await found
+        return await self._in_time(found)
 
     def _wait(self, game: str, futures: list[asyncio.Future[StoredGame | None]]) -> None:
         self._waiting.setdefault(game, []).extend(futures)
@@ -292,9 +292,7 @@ class Games:
         settled = change.settled = self._loop.create_future()
         try:
             self.store.submit(change)
-            if self._limit_seconds:
-                self._submitted[settled] = self._loop.time()
-            await settled
+            await self._in_time(settled)
         except StoreUnavailable as error:  # it may be recorded all the same
             self._forget(change.id)
             self.on_change(nothing(change.id))  # its streams read it
@@ -304,16 +302,22 @@ class Games:
             self.on_lost(error)
             raise
 
+    def _in_time(self, outcome: asyncio.Future[T]) -> asyncio.Future[T]:
+        """Return what the store is asked for; it is late after a while."""
+        if self._limit_seconds:
+            self._awaited[outcome] = self._loop.time()
+        return outcome
+
     async def answer_late(self) -> None:
-        """Answer whoever has waited too long for a commit; the commit itself goes on."""
+        """Answer whoever has waited too long for the store; a commit itself goes on."""
         while limit := self._limit_seconds:
             await asyncio.sleep(LOOK_SECONDS)
             since = self._loop.time() - limit
-            for settled, submitted in tuple(self._submitted.items()):
-                if submitted < since:
-                    resolve(settled, None, StoreUnavailable(LATE))
-                if settled.done():
-                    del self._submitted[settled]
+            for outcome, awaited in tuple(self._awaited.items()):
+                if awaited < since:
+                    resolve(outcome, None, StoreUnavailable(LATE))
+                if outcome.done():
+                    del self._awaited[outcome]
 
     async def _confirm(self, game: str) -> StoredGame:
         """Make sure that what was found in a game is there for good, and is all there is.
@@ -323,7 +327,7 @@ class Games:
         held = self._cache.get(game)
         try:
             async with self._confirming:
-                confirmed = await self.world.reading.run(lambda: self.store.confirm(game))
+                confirmed = await self._in_time(self.world.reading.run(lambda: self.store.confirm(game)))
         except StoreUnavailable as error:  # reading may go on
             self.write_outage.begin(error)
             raise

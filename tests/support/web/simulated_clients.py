@@ -32,7 +32,7 @@ REST_SECONDS = 12.0
 LIVE_SECONDS = 3.5
 """How soon a stream has a change, or a bot has moved: a look every two seconds finds what was lost."""
 
-PLAY_SECONDS = 6.0
+PLAY_SECONDS = 4.0
 """After the last fault: until when new games begin."""
 
 END_SECONDS = 120.0
@@ -48,6 +48,7 @@ TIMEOUT_SECONDS = 2.0
 RECONNECT_SECONDS = 1.0
 SILENCE_SECONDS = 25.0
 LOOK_SECONDS = 1.0
+GO_AWAY_SECONDS = 8.0
 """How clients behave, as the page and `noughts join` do."""
 
 
@@ -557,7 +558,7 @@ class Table:
             joined = await friend.command(game, "join", body)
             assert joined.status == 200, joined
             secret, version = joined.json["secrets"]["O"], joined.json["game"]["version"]
-            if guests.random.random() < 0.5:  # a program that does not look first
+            if guests.random.random() < 0.8:  # a program that does not look first
                 move = {"cell": 4, "version": version, "key": guests.new_key()}
                 await Caller(guests, secret).command(game, "moves", move)
             players.append(Player(self, "O", secret, game))
@@ -671,4 +672,6 @@ class Player:
     async def _do(self, what: str, body: dict[str, Any]) -> bool:
         command = {"key": self._guests.new_key(), **body}
         answer = await self._caller.command(self._game, what, command)
+        if answer.status == GIVEN_UP:
+            await asyncio.sleep(self._random.uniform(0, GO_AWAY_SECONDS))
         return answer.status < 400 and bool(answer.json["events"])

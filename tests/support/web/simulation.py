@@ -15,21 +15,23 @@ import asyncio
 import json
 import logging
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 
 from noughts.core.errors import NoughtsError
-from noughts.store import news as news_module
+from noughts.store import news as news_module, writer as writer_module
 from noughts.store.base import Change, News, StoredGame, news_of
 from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import Database, MemoryStore
 from noughts.store.news import decode_news, encode_news
 from noughts.store.rows import Row, game_of
+from noughts.web import app as app_module
 from noughts.web.app import App, Application, Message
 from noughts.web.logging import log
 from noughts.web.rooms import Present, visible_room
@@ -48,6 +50,9 @@ FAULTS = (
 
 FREQUENT = ("store fails over", "news lost", "news late")
 """Those that often have no effect."""
+
+DEADLINE_SECONDS = 5.0
+"""How long a commit may take, if the store has a deadline."""
 
 UNACKNOWLEDGED_SECONDS = 25.0
 """When the system gives up a connection whose other end has vanished."""
@@ -69,7 +74,7 @@ class Cluster:
         self.clients = SimulatedLoop(self.simulation)  # type: ignore[abstract]  # the rest is not used
         self.faults: Counter[str] = Counter()
         self.problems: list[str] = []
-        self.faults_end = random.uniform(2, 6)
+        self.faults_end = random.uniform(1, 5)
         self.last_fault = 0.0
         """When the effect of the last fault ended."""
         self.vanished = 0.0
@@ -138,7 +143,7 @@ class Cluster:
         """Have the standby get nothing more and take over soon, maybe."""
         if self.is_shared and not self.database.is_alone and self.is_hit("store fails over"):
             self.database.is_alone = True
-            self.simulation.after(self.random.uniform(0, 1), self._fail_over)
+            self.simulation.after(self.random.uniform(0.3, 1.5), self._fail_over)
 
     def _fail_over(self) -> None:
         seconds = self.random.uniform(0, 1)
@@ -159,19 +164,14 @@ class Cluster:
         return self.random.choice(running) if running else None
 
     def run(self, seconds: float, is_done: Callable[[], object] = lambda: False) -> None:
-        with self._watched():
+        clock = SimpleNamespace(monotonic=lambda: self.now)
+        with (
+            patch.multiple(log, propagate=False, handlers=[Complaints(self.problems)]),
+            patch.object(news_module, "MAX_PAYLOAD_BYTES", self.payload_bytes),
+            patch.object(writer_module, "time", clock),
+            patch.object(app_module, "monotonic", clock.monotonic),
+        ):
             self.simulation.run(self.now + seconds, is_done)
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Limit the size of news, and take what is logged as an error as a problem."""
-        handler = Complaints(self.problems)
-        before = log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES
-        log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES = False, [handler], self.payload_bytes
-        try:
-            yield
-        finally:
-            log.propagate, log.handlers, news_module.MAX_PAYLOAD_BYTES = before
 
     def end(self) -> None:
         for process in self.processes:
@@ -264,6 +264,7 @@ class SimulatedStore(MemoryStore):
         self._shared = process.cluster.database
         super().__init__(self._shared, executor=self._execute)
         self.is_shared = process.cluster.is_shared
+        self.writer.limit_seconds = DEADLINE_SECONDS if self.is_shared else None
         self._free_at = self._settled_at = 0.0
         self.unsettled: dict[Change, int] = {}
         """What is recorded and not acknowledged, with the place of the state before."""
@@ -301,7 +302,7 @@ class SimulatedStore(MemoryStore):
     def _commit(self, batch: Sequence[Change]) -> None:
         cluster = self._cluster
         if cluster.is_hit("commit hangs"):
-            seconds = cluster.random.uniform(0.1, 4)
+            seconds = cluster.random.uniform(0.1, 1.5 * DEADLINE_SECONDS)
             cluster.count("commit hangs", seconds)
             self._free_at = cluster.now + seconds
         self.check_there()
