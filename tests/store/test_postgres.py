@@ -380,6 +380,8 @@ def test_a_commit_waits_for_its_standby_whatever_ends_the_wait(server: Server) -
             change = store.submit(change_of(game, PLACED))
             with pytest.raises(StoreUnavailable, match="it may yet be recorded"):
                 change.result()
+            writer = store.writer  # the commit may have begun after the change was submitted
+            eventually(lambda: writer._committing and writer._is_late(writer._began))  # noqa: SLF001 - as above
             with pytest.raises(StoreUnavailable, match="nothing was recorded"):
                 store.submit(change_of(another, PLACED))
             assert store.writer.waiting_seconds() > engine.DEADLINE_SECONDS
