@@ -154,8 +154,12 @@ class Server:
         while any(_parent(process) is not None for process in killed):
             assert time.monotonic() < until, "a process outlives SIGKILL"
             time.sleep(0.001)
+        lock = self.folder / "data" / "postmaster.pid"
+        if killed:
+            memory = lock.read_text().split("\n")[6].split()[1]
+            subprocess.run(["ipcrm", "--shmem-id", memory], check=True)  # noqa: S607 - the system's
         # Or the next start takes what init has not reaped yet for a server that runs.
-        for leftover in (*self.folder.glob(".s.PGSQL.*"), self.folder / "data" / "postmaster.pid"):
+        for leftover in (*self.folder.glob(".s.PGSQL.*"), lock):
             leftover.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -190,9 +194,7 @@ class Node(Server):
 
     def follow(self, primary: Node) -> None:
         """Come back as a standby, from a copy of the primary, after this server was killed."""
-        data = self.folder / "data"
-        for one in data.iterdir():  # the folder stays: by it PostgreSQL finds what it has left in memory
-            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        shutil.rmtree(self.folder / "data")
         self._copy(primary)
         self.start()
 

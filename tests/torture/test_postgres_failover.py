@@ -582,8 +582,12 @@ def noticed(server: Server) -> int:
     return count
 
 
-REFUSED = short_or_long(60, 3_000)
+LOOKS, REFUSED = short_or_long((2, 20), (10, 300))
+"""How often to look around in that hour, and how many commands are refused in between."""
+
 FAST = 25
+"""How much faster time passes in it."""
+
 HOUR_FIGURE = (
     "an hour without a standby: {refused:,.0f} commands refused, {backends:.0f} backends at most, "
     "{commands:,.0f} acknowledged commands, {lost:.0f} lost, {doubled:.0f} doubled"
@@ -653,8 +657,8 @@ def test_an_hour_without_a_standby(record_property: Property, caplog: pytest.Log
         before = len(caplog.records)
         pair.standby.stop()
         monitor = stack.enter_context(pair.primary.connect())
-        for how in ("pg_cancel_backend", "pg_terminate_backend") * 5:
-            wanted = play.refused + REFUSED // 10
+        for how in (*BROKEN.values(),) * (LOOKS // 2):
+            wanted = play.refused + REFUSED
             play.wait_for(lambda: play.refused >= wanted)  # noqa: B023 - called at once
             for server in servers:
                 look_around(server, play)
