@@ -579,28 +579,15 @@ def test_a_database_of_something_else_is_refused_untouched(
 
 
 @pytest.mark.parametrize(
-    ("damage", "fault"),
-    [
-        ("DROP INDEX games_by_x", "the index games_by_x is missing"),
-        ("DROP TABLE presence", "the table presence is missing"),
-        ("ALTER TABLE games DROP CONSTRAINT games_pkey", "the index games_pkey is missing"),
-        ("ALTER TABLE games ALTER room DROP NOT NULL", "the table games is not the one"),
-        ("ALTER TABLE games ADD seat text", "the table games is not the one"),
-        ("CREATE INDEX more ON games (hash)", "the index 'more' is not part of a store"),
-        ("CREATE RULE r AS ON DELETE TO games DO INSTEAD NOTHING", "the rule 'r' is not part of a store"),
-        ("DROP TABLE games; CREATE VIEW games AS SELECT 1 AS id", "the table games is not the one"),
-    ],
+    "damage", ["DROP TABLE games", "DROP TABLE games; CREATE VIEW games AS SELECT 1 AS id"]
 )
-def test_tables_that_were_changed_are_noticed(
-    postgres: Server, postgres_url: str, damage: LiteralString, fault: str
+def test_tables_that_are_gone_are_damage(
+    postgres: Server, postgres_url: str, damage: LiteralString
 ) -> None:
     with open_store(postgres_url) as store:
-        assert list(store.integrity_errors()) == []
         postgres.execute(damage, url=postgres_url)
-        assert any(each.startswith(fault) for each in store.integrity_errors())
-        if "VIEW" in damage:
-            with pytest.raises(CorruptStore, match="the store on PostgreSQL is damaged: "):
-                store.read("won")
+        with pytest.raises(CorruptStore, match="the store on PostgreSQL is damaged: "):
+            store.read("won")
 
 
 # What processes say to each other

@@ -90,9 +90,8 @@ class News(NamedTuple):
 
 def news_of(change: Change) -> News:
     """Return a change as news for other processes."""
-    after, before = change.after, change.before
-    room = None if after.room == before.room else after.room
-    return News(after.id, after.revision, after.hash, change.piece, room, after.hour)
+    after = change.after
+    return News(after.id, after.revision, after.hash, change.piece, change.room, after.hour)
 
 
 OnNews: TypeAlias = Callable[[Sequence[News] | None], None]
@@ -362,23 +361,3 @@ def refusal(change: Change, found: Row | None) -> Exception:
     if found is None or (found[1] and not found[3]):
         return NoSuchGame(f"no game has the id {quoted(change.id)}, or it was deleted")
     return StaleVersion(f"game {change.id} has changed since it was read: nothing was recorded")
-
-
-def conditions(wanted: GameFilter, before: Start | None) -> tuple[str, list[object]]:
-    """Return the SQL that finds the games of a filter, with question marks, and its values."""
-    found, values = ["started IS NOT NULL"], list[object]()
-    if wanted.player is not None:
-        found.append("(x = ? OR o = ?)")
-        values += [wanted.player, wanted.player]
-    if wanted.is_over is not None:
-        found.append(f"result IS {'NOT ' if wanted.is_over else ''}NULL")
-    if wanted.result is not None:
-        found.append("result = ?")
-        values.append(wanted.result)
-    if wanted.id_prefix:
-        found.append("id >= ? AND id < ?")
-        values += [wanted.id_prefix, wanted.id_prefix + "\x7f"]
-    if before is not None:
-        found.append("(started, id) < (?, ?)")
-        values += before
-    return f"WHERE {' AND '.join(found)} ORDER BY started DESC, id DESC LIMIT ?", values

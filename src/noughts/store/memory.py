@@ -53,8 +53,7 @@ class MemoryStore(Store):
                 found, after = games.get(change.id), change.after
                 is_as_read = found[5] == change.before.hash if found else not change.before.revision
                 if is_as_read:
-                    row = after.id, after.revision, after.hour, after.record, after.room, after.hash
-                    games[change.id] = (*row, *after.columns)
+                    games[change.id] = after.row
                     won.append(change)
                 elif not found or found[5] != after.hash:
                     change.failure = refusal(change, found)

@@ -15,7 +15,7 @@ hangs is given up only if its server doesn't answer a second one either.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from secrets import token_hex
@@ -26,14 +26,10 @@ import psycopg
 
 from noughts.store import postgres_schema as schema
 from noughts.store.base import (
-    GameFilter,
     News,
     OnNews,
     PresenceTable,
-    Start,
-    Store,
     StoredGame,
-    conditions,
     news_of,
     refusal,
 )
@@ -41,6 +37,7 @@ from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.news import decode_news, encode_news
 from noughts.store.postgres_session import Line, Session, answers, parameters, translated, translation
 from noughts.store.rows import LISTED, ROW, Change, Row
+from noughts.store.sql import SQLStore
 from noughts.system import Worker, start_thread
 
 Execute: TypeAlias = Callable[..., list[Row]]
@@ -83,9 +80,6 @@ _BOTH = f"""WITH created AS ({_INSERT}), changed AS ({_UPDATE})
 _FIND = f"SELECT {ROW} FROM games WHERE id = ANY(%s::text[])"
 _HASHES = "SELECT id, hash FROM games WHERE id = ANY(%s::text[])"
 _TOUCH = "UPDATE games SET hash = hash WHERE id = ANY(%s::text[]) RETURNING id"
-_PAGE = f"SELECT {ROW}, {LISTED} FROM games WHERE id > %s ORDER BY id LIMIT %s"
-_IDLE = """SELECT id FROM games WHERE hour < %s AND id > %s
-    AND started IS NOT NULL AND room <> '' ORDER BY id LIMIT %s"""
 # Without waiting for a standby: no game depends on one hour.
 _COUNT_HOUR = """UPDATE counter SET hours = %s, hash = %s
     FROM (SELECT set_config('synchronous_commit', 'local', true)) AS now WHERE hours = %s"""
@@ -94,7 +88,7 @@ _CHANNEL = """SELECT 'noughts_' || md5(relnamespace::regnamespace::text)
 _NOTIFY = "SELECT count(pg_notify(%s, payload)) FROM unnest(%s::text[]) AS payload"
 
 
-class PostgresStore(Store):
+class PostgresStore(SQLStore):
     """A store in the database that `url` names; its tables are created if they are missing."""
 
     is_shared = True
@@ -155,7 +149,7 @@ class PostgresStore(Store):
             except IndexError:
                 reader = self._line(OUTAGE_SECONDS)
             try:
-                return self._execute(reader, statement, *values)
+                return self._execute(reader, statement.replace("?", "%s"), *values)
             finally:
                 self._readers.append(reader)
 
@@ -169,28 +163,8 @@ class PostgresStore(Store):
     def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
         return dict(self._select(_HASHES, _array(games)))
 
-    def _page(self, after: str, limit: int) -> list[Row]:
-        return self._select(_PAGE, after, limit)
-
-    def _list(self, wanted: GameFilter, limit: int, before: Start | None) -> list[Row]:
-        where, values = conditions(wanted, before)
-        where = where.replace("?", "%s")
-        return self._select(f"SELECT {ROW}, {LISTED} FROM games {where}", *values, limit)
-
-    def _idle(self, before: int, after: str, limit: int) -> list[str]:
-        return [game for (game,) in self._select(_IDLE, before, after, limit)]
-
-    def _count(self) -> int:
-        return int(self._select("SELECT count(*) FROM games")[0][0])
-
-    def _counter(self) -> Row:
-        return next(iter(self._select("SELECT hours, hash FROM counter")), (None, None))
-
     def _set_counter(self, seen: int, hours: int, new_hash: bytes) -> None:
         self._select(_COUNT_HOUR, hours, new_hash, seen)
-
-    def integrity_errors(self) -> Iterator[str]:
-        return schema.differences(self._select)
 
     def presence(self, process: str) -> PresenceTable:
         execute = partial(self._execute, self._line(OUTAGE_SECONDS, _FAST))
@@ -330,7 +304,7 @@ class PresenceRows(PresenceTable):
 
 def _write(batch: Sequence[Change], session: Session) -> None:
     """Commit changes with one statement, and note the failure of each that loses."""
-    new = [_new_row(change.after) for change in batch if not change.before.revision]
+    new = [change.after.row for change in batch if not change.before.revision]
     old = [_changed_row(change) for change in batch if change.before.revision]
     statement = _BOTH if new and old else _INSERT if new else _UPDATE
     won = {row[0] for row in session.execute(statement, *_columns(new), *_columns(old))}
@@ -352,15 +326,10 @@ def _news_in(payload: str) -> list[News] | None:
         return None
 
 
-def _new_row(game: StoredGame) -> Row:
-    return game.id, game.revision, game.hour, game.record, game.room, game.hash, *game.columns
-
-
 def _changed_row(change: Change) -> Row:
-    before, after = change.before, change.after
-    room = None if after.room == before.room else after.room
-    values = after.is_deleted, after.revision, after.hour, change.piece, room, after.hash
-    return after.id, before.hash, *values, *after.columns
+    after = change.after
+    values = after.is_deleted, after.revision, after.hour, change.piece, change.room, after.hash
+    return after.id, change.before.hash, *values, *after.columns
 
 
 def _columns(rows: Iterable[Row]) -> list[str]:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from struct import Struct
 from typing import Any, NamedTuple, TypeAlias
@@ -90,12 +90,7 @@ class Columns(NamedTuple):
 class StoredGame:
     """A game as a store has it: a value that can be old, but never wrong."""
 
-    __slots__ = (
-        "_columns", "_digest", "_game", "entries", "hash", "hour", "id", "record", "revision", "room",
-        "version",
-    )  # fmt: skip
-
-    def __init__(  # noqa: PLR0913, PLR0917 - a row has that many columns
+    def __init__(
         self,
         game: str,
         revision: int,
@@ -103,7 +98,6 @@ class StoredGame:
         record: str,
         room: str,
         entries: tuple[Entry, ...],
-        digest: Digest | None = None,
     ) -> None:
         self.id = game
         self.revision = revision
@@ -116,11 +110,7 @@ class StoredGame:
         self.entries = entries
         self.version = entries[-1].next_version if entries else 0
         """The number of its events."""
-        self._digest = digest or _digest_of(record)
-        """The hash of the record alone, which grows with it."""
-        self.hash = _row_hash(self._digest, game, revision, hour, room)
-        self._game: Game | None = None
-        self._columns: Columns | None = None
+        self.hash = row_hash(game, revision, hour, record, room)
 
     def __repr__(self) -> str:
         return f"<StoredGame {self.id} at version {self.version}>"
@@ -133,34 +123,36 @@ class StoredGame:
     def events(self) -> tuple[Event, ...]:
         return tuple(event for entry in self.entries for event in entry.events)
 
-    @property
+    @cached_property
     def game(self) -> Game:
         """The game that the events lead to."""
-        if self._game is None:
-            try:
-                self._game = fold(event for entry in self.entries for event in entry.events)
-            except RecordError as error:
-                raise CorruptStore(
-                    f"the record of game {quoted(self.id)} doesn't make a game: {error}"
-                ) from error
-            if self._game is None:
-                raise CorruptStore(f"the record of game {quoted(self.id)} is empty")
-        return self._game
+        try:
+            found = fold(event for entry in self.entries for event in entry.events)
+        except RecordError as error:
+            raise CorruptStore(
+                f"the record of game {quoted(self.id)} doesn't make a game: {error}"
+            ) from error
+        if found is None:
+            raise CorruptStore(f"the record of game {quoted(self.id)} is empty")
+        return found
 
-    @property
+    @cached_property
     def columns(self) -> Columns:
-        if self._columns is None:
-            self._columns = self._find_columns()
-        return self._columns
-
-    def _find_columns(self) -> Columns:
         if self.is_deleted:
             return Columns()
         game, (started, *_) = self.game, self.entries
-        x, o = (player.name if (player := game.player(mark)) else None for mark in Mark)
-        result = _result(game)
+        names = {player.mark: player.name for player in game.players}
         is_open, code = room_columns(self.room)
-        return Columns(started.at, self.entries[-1].at, x, o, result, None if result else is_open, code)
+        result = None
+        if game.is_over:
+            result, is_open = game.winner.value if game.winner else DRAW, None
+        last = self.entries[-1]
+        return Columns(started.at, last.at, names.get(Mark.X), names.get(Mark.O), result, is_open, code)
+
+    @property
+    def row(self) -> Row:
+        """The columns as an engine stores them."""
+        return self.id, self.revision, self.hour, self.record, self.room, self.hash, *self.columns
 
     def followed_by(
         self,
@@ -171,32 +163,19 @@ class StoredGame:
         hour: int | None = None,
     ) -> StoredGame:
         """Return the game after a change; `game` is the state after the entries, if it is known."""
-        added, digest = tuple(entries), self._digest
-        if piece := "".join([entry.piece for entry in added]):
-            digest = digest.plus(piece)
+        added = tuple(entries)
         after = StoredGame(
             self.id,
             self.revision + 1,
             self.hour if hour is None else hour,
-            self.record + piece,
+            self.record + "".join([entry.piece for entry in added]),
             self.room if room is None else room,
             self.entries + added,
-            digest,
         )
-        after._game = game or (None if added else self._game)
-        if (
-            added
-            and game
-            and self._columns
-            and self._game
-            and self._game.players is game.players
-            and room is None
-        ):
-            started, _, x, o, _, is_open, code = self._columns  # as for each move: these stay
-            result = _result(game)
-            after._columns = Columns(
-                started, added[-1].at, x, o, result, None if result else is_open, code
-            )
+        if game:
+            after.game = game
+        elif not added and "game" in self.__dict__:
+            after.game = self.game
         return after
 
     def deleted(self) -> StoredGame:
@@ -251,6 +230,11 @@ class Change:
         """What is added to the record."""
         return self.after.record[len(self.before.record) :]
 
+    @property
+    def room(self) -> str | None:
+        """The room, if it changes."""
+        return None if self.after.room == self.before.room else self.after.room
+
     def result(self) -> StoredGame:
         """Wait until the change is durable, and return the game; raise an error if it was refused."""
         with self.settled:
@@ -302,53 +286,14 @@ def read_events(text: str) -> tuple[Event, ...]:
     return tuple(map(loads, text.split("\n")))
 
 
-class Digest:
-    """The hash of a record, to which more can be added."""
-
-    __slots__ = ("_sha256", "size")
-
-    def __init__(self, digest: Any, size: int) -> None:  # noqa: ANN401 - hashlib names no type
-        self._sha256 = digest
-        self.size = size
-
-    def plus(self, text: str) -> Digest:
-        """Return the hash of the record with a text after it."""
-        content = text.encode("utf-8", "surrogatepass")
-        longer = self._sha256.copy()  # looking up the algorithm takes longer than hashing
-        longer.update(content)
-        return Digest(longer, self.size + len(content))
-
-    def end(self, content: bytes) -> bytes:
-        last = self._sha256.copy()
-        last.update(content)
-        found: bytes = last.digest()
-        return found
-
-
-_EMPTY = Digest(sha256(), 0)
-
-
-def _digest_of(record: str) -> Digest:
-    return _EMPTY.plus(record)
-
-
 def row_hash(game: str, revision: int, hour: int, record: str, room: str) -> bytes:
     """Return the hash of everything that a row says, with the length of each text."""
-    return _row_hash(_digest_of(record), game, revision, hour, room)
-
-
-def _row_hash(record: Digest, game: str, revision: int, hour: int, room: str) -> bytes:
-    texts = room.encode("utf-8", "surrogatepass"), game.encode("utf-8", "surrogatepass")
-    return record.end(
-        b"%b%b%b" % (*texts, _pack(record.size, len(texts[0]), len(texts[1]), revision, hour))
-    )
+    texts = [text.encode("utf-8", "surrogatepass") for text in (record, room, game)]
+    sizes = _pack(*map(len, texts), revision, hour)
+    return sha256(b"".join((*texts, sizes))).digest()
 
 
 _pack = Struct(">5q").pack
-
-
-def _result(game: Game) -> str | None:
-    return (game.winner.value if game.winner else DRAW) if game.is_over else None
 
 
 def parse_record(record: str, version: int = 0) -> tuple[Entry, ...]:
@@ -407,9 +352,3 @@ def clamp(number: int) -> int:
     if type(number) is not int:
         raise InvalidArgument(f"{quoted(number)} is not a whole number")
     return min(max(number, 0), MAX_NUMBER)
-
-
-def changed_columns(change: Change) -> Sequence[tuple[str, object]]:
-    """Return the names and new values of the columns for lists that a change changes."""
-    names, before, after = Columns._fields, change.before.columns, change.columns
-    return [(name, new) for name, old, new in zip(names, before, after, strict=True) if old != new]

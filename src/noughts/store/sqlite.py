@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from noughts.store import sqlite_file as files
-from noughts.store.base import GameFilter, Progress, Start, Store, conditions, refusal
+from noughts.store.base import Progress, refusal
 from noughts.store.errors import CorruptStore, StoreLost, StoreUnavailable
-from noughts.store.rows import LISTED, ROW, Change, Row, changed_columns
+from noughts.store.rows import LISTED, ROW, Change, Row
+from noughts.store.sql import SQLStore
 from noughts.store.writer import Executor
 from noughts.system import FileLock, sync_folder
 
@@ -27,12 +28,13 @@ MAX_UNKNOWN_ROWS = 10_000
 """How many rows are looked for in a file so damaged that it doesn't say how many it has."""
 
 _FIND = f"SELECT {ROW} FROM games WHERE id = ?"
+_COLUMNS = f"{ROW}, {LISTED}".split(", ")
 _INSERT = (
     f"INSERT INTO games ({ROW}, {LISTED}) VALUES ({', '.join('?' * 13)}) ON CONFLICT (id) DO NOTHING"
 )
 
 
-class SQLiteStore(Store):
+class SQLiteStore(SQLStore):
     """A store in the file at `path`, created if it is missing, unless `create` is False."""
 
     def __init__(
@@ -159,12 +161,6 @@ class SQLiteStore(Store):
         statement = "SELECT id, hash FROM games WHERE id = ?"
         return dict(row for game in games for row in self._select(statement, game))
 
-    def _page(self, after: str, limit: int) -> list[Row]:
-        return self._select(
-            f"SELECT {ROW}, {LISTED} FROM games WHERE id > ? ORDER BY id LIMIT ?",
-            *(after, limit),
-        )
-
     def salvage(self) -> Iterator[Row]:
         """Read the table without an index, in its own order, and go on after what can't be read."""
         statement = f"SELECT rowid, {ROW}, {LISTED} FROM games WHERE rowid > ? ORDER BY rowid LIMIT 1"
@@ -187,21 +183,6 @@ class SQLiteStore(Store):
                 yield found[0][1:]
         if lost:
             raise CorruptStore(f"the store {self._path} is damaged: {lost:,} of its games can't be read")
-
-    def _list(self, wanted: GameFilter, limit: int, before: Start | None) -> list[Row]:
-        where, values = conditions(wanted, before)
-        return self._select(f"SELECT {ROW}, {LISTED} FROM games {where}", *values, limit)
-
-    def _idle(self, before: int, after: str, limit: int) -> list[str]:
-        where = "hour < ? AND id > ? AND started IS NOT NULL AND room <> '' ORDER BY id LIMIT ?"
-        found = self._select(f"SELECT id FROM games WHERE {where}", before, after, limit)
-        return [row[0] for row in found]
-
-    def _count(self) -> int:
-        return int(self._select("SELECT count(*) FROM games")[0][0])
-
-    def _counter(self) -> Row:
-        return next(iter(self._select("SELECT hours, hash FROM counter")), (None, None))
 
     def _set_counter(self, seen: int, hours: int, new_hash: bytes) -> None:
         with files.translated(self._path):
@@ -326,17 +307,14 @@ def _write(writer: sqlite3.Connection, change: Change) -> None:
     """Write a change within the transaction, or note why it lost."""
     before, after = change.before, change.after
     if not before.revision:
-        row = after.id, after.revision, after.hour, after.record, after.room, after.hash
-        written = writer.execute(_INSERT, (*row, *after.columns))
+        written = writer.execute(_INSERT, after.row)
     else:
-        changed = dict(changed_columns(change))
-        if after.hour != before.hour:
-            changed["hour"] = after.hour
-        if after.room != before.room:
-            changed["room"] = after.room
-        changed["record"] = "" if after.is_deleted else change.piece
-        values = (*changed.values(), after.hash, after.id, before.hash)
-        written = writer.execute(_update(tuple(changed), is_deletion=after.is_deleted), values)
+        pairs = zip(_COLUMNS, after.row, before.row, strict=True)
+        changed = {name: new for name, new, old in pairs if new != old}
+        if not after.is_deleted:
+            changed["record"] = change.piece
+        statement = _update(tuple(changed), is_deletion=after.is_deleted)
+        written = writer.execute(statement, (*changed.values(), after.id, before.hash))
     if written.rowcount != 1:
         found = writer.execute(_FIND, (after.id,)).fetchone()
         if not found or found[5] != after.hash:  # the same: its first attempt was recorded after all
@@ -346,12 +324,10 @@ def _write(writer: sqlite3.Connection, change: Change) -> None:
 @cache
 def _update(names: tuple[str, ...], *, is_deletion: bool) -> str:
     """Return the statement that changes these columns: an index costs time for each that is named."""
-    changes = [f"{name} = ?" for name in names if name != "record"]
-    record = "record = ?" if is_deletion else "record = record || ?"
-    return (
-        f"UPDATE games SET {', '.join([*changes, record])}, revision = revision + 1, hash = ?"
-        " WHERE id = ? AND hash = ?"
-    )
+    changes = [f"{name} = ?" for name in names]
+    if not is_deletion:
+        changes = [change.replace("record = ?", "record = record || ?") for change in changes]
+    return f"UPDATE games SET {', '.join(changes)} WHERE id = ? AND hash = ?"
 
 
 def _rename(partial: Path, new: Path) -> None:
