@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import pytest
-from hypothesis import given, strategies as st
 
 from noughts import (
     Answer,
@@ -22,13 +20,11 @@ from noughts import (
     PlaceToken,
     Resign,
     Service,
-    StoredGame,
     TakeBack,
     X,
     decide,
     errors,
     events,
-    facts,
     fold,
     replay,
     service as service_module,
@@ -38,9 +34,7 @@ from noughts.service import random_id, wall_clock
 from noughts.store.base import Change, nothing
 from noughts.store.memory import Database, MemoryStore
 from noughts.store.rows import entries_of
-from support.at_once import in_threads
 from support.played import NOW, ROOM, change_of, commit, found
-from support.strategies import cells, marks, names
 
 Outcome: TypeAlias = type[NoughtsError] | IllegalMoveReason | tuple[Event, ...] | None
 
@@ -50,31 +44,25 @@ CREATED = 3
 
 
 class Unreliable(MemoryStore):
-    """A store on which others are faster, and whose connection breaks."""
+    """A store whose connection breaks, or on which others are always faster."""
 
     def __init__(self) -> None:
         self.database = Database()
         super().__init__(self.database)
-        self.faster: list[Command] = []
-        """What others do before the next commit, after what it was judged by was read."""
-        self.is_always_late = False
-        """Whether somebody else is faster before each commit."""
-        self.fails = ""
-        """`before` the next commit, `after` it, or not at all."""
+        self.trouble = ""
+        """`before` or `after` the next commit, or `late` for every one."""
 
     def _commit(self, batch: Sequence[Change]) -> None:
-        waiting, self.faster = self.faster, []
-        others = MemoryStore(self.database)
-        service = service_of(others, "other")
-        for command in waiting:
-            service.handle(GAME, command)
-        if self.is_always_late:
+        if self.trouble == "late":
+            others = MemoryStore(self.database)
             now = found(others, GAME)
             commit(others, Change(now, now.followed_by(hour=now.hour + 1)))
-        fails, self.fails = self.fails, ""
-        if fails != "before":
             super()._commit(batch)
-        if fails:
+            return
+        trouble, self.trouble = self.trouble, ""
+        if trouble != "before":
+            super()._commit(batch)
+        if trouble:
             raise errors.StoreUnavailable("the connection is broken")
 
 
@@ -110,15 +98,6 @@ def store() -> Unreliable:
     return Unreliable()
 
 
-@pytest.fixture
-def eager_threads() -> Iterator[None]:
-    """Make Python switch between threads as often as possible."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 # Given, when, then
 
 
@@ -132,7 +111,7 @@ class Case(NamedTuple):
     version: int | None = None
     """The version that the player has seen."""
     faster: tuple[Command, ...] = ()
-    """What others do between the service's reading and its commit."""
+    """What others do after the player's program has read the game."""
     match: str | None = None
     key: str = "key"
 
@@ -252,9 +231,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_command_has_the_expected_outcome(store: Unreliable, case: Case) -> None:
     """Its events are recorded after those of others, as one entry with its key; or nothing is."""
-    service = begun(store, case.given)
-    send = partial(service.handle, GAME, case.when, version=case.version, key=case.key)
-    store.faster = [*case.faster]
+    service, other = begun(store, case.given), service_of(store, "other")
+    seen = store.read(GAME) or nothing(GAME)
+    for command in case.faster:
+        other.handle(GAME, command)
+    send = partial(service.record, seen, case.when, version=case.version, key=case.key)
     decided: tuple[Event, ...] = ()
     for command in (*case.given, *case.faster):
         decided += decide(fold(decided), command)
@@ -265,13 +246,15 @@ def test_a_command_has_the_expected_outcome(store: Unreliable, case: Case) -> No
     elif isinstance(case.then, IllegalMoveReason):
         assert isinstance(case.when, PlaceToken)
         notice = events.PlayerNotifyIllegalMove(case.when.mark, case.then)
-        assert send() == Answer((notice,), len(decided), replay(decided))
+        assert send() == (Answer((notice,), len(decided), replay(decided)), seen)
     else:
         new = decide(fold(decided), case.when) if case.then is COUNTS else case.then
         decided += new
-        assert send() == Answer(new, len(decided), replay(decided))
+        answer, after = send()
+        assert answer == Answer(new, len(decided), replay(decided))
+        assert after.hash == found(store, GAME).hash
         assert entries(store)[-1] == ("key", new)
-        assert found(store, GAME).entries[-1].at == NOW
+        assert after.entries[-1].at == NOW
     assert tuple(event for _, one in entries(store) for event in one) == decided
 
 
@@ -308,7 +291,7 @@ STATES: dict[str, tuple[Callable[[Unreliable], None], type[NoughtsError], tuple[
     "events of no game": (is_no_game, errors.CorruptStore, ALL),
     "too long": (is_long, errors.TooLong, (TakeBack(X), TakeBack(O))),
     "overtaken again and again": (
-        lambda store: setattr(store, "is_always_late", True),
+        lambda store: setattr(store, "trouble", "late"),
         errors.StoreUnavailable,
         ALL[:4],
     ),
@@ -425,7 +408,7 @@ def test_a_game_is_started_with_several_commands(store: Unreliable, fails: str) 
     other, service = MemoryStore(), service_of(store)
     begun(other, OPENING)
     if fails:
-        store.fails = fails
+        store.trouble = fails
         with pytest.raises(errors.StoreUnavailable):
             service.start(GAME, OPENING)
     assert len(entries(store)) == (4 if fails == "after" else 0)
@@ -462,28 +445,6 @@ def test_a_start_with_a_refused_command_records_nothing(
     assert store.count() == 0
 
 
-# Many threads
-
-
-@pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("has_one_key", [False, True])
-def test_of_eight_at_one_version_one_is_recorded(store: Unreliable, *, has_one_key: bool) -> None:
-    """Eight moves, or one that is sent eight times: then all get its answer."""
-    service = begun(store)
-
-    def send(number: int) -> Answer:
-        cell, key = (4, "one") if has_one_key else (number, None)
-        return service.handle(GAME, PlaceToken(X, cell), version=CREATED, key=key)
-
-    answers = in_threads(*(partial(send, number) for number in range(8)))
-
-    placed = [answer for answer in answers if isinstance(answer, Answer)]
-    assert placed == [placed[0]] * (8 if has_one_key else 1)
-    assert {type(answer) for answer in answers} <= {Answer, errors.StaleVersion}
-    assert service.look(GAME).game == placed[0].game
-    assert len(entries(store)) == 2
-
-
 # Keys
 
 
@@ -508,14 +469,14 @@ def test_a_command_sent_again_gets_its_first_answer(
     """It is recorded once, whether or not its first outcome was known, and whatever came since."""
     calm = MemoryStore()
     services = [begun(calm, given_first), begun(store, given_first)]
-    version = services[0].look(GAME).version if given_first else 0
+    seen = store.read(GAME) or nothing(GAME)
     first, send = (
-        partial(service.handle, GAME, command, version=version, key="key") for service in services
+        partial(service.handle, GAME, command, version=seen.version, key="key") for service in services
     )
     expected = first()
 
     if fails:
-        store.fails = fails
+        store.trouble = fails
         with pytest.raises(errors.StoreUnavailable):
             send()
     if fails != "after":
@@ -527,110 +488,6 @@ def test_a_command_sent_again_gets_its_first_answer(
     before = entries(store)
 
     assert [send(), send(), services[1].handle(GAME, command, key="key")] == [expected] * 3
+    assert services[1].record(seen, command, key="key")[0] == expected, "judged on what was there before"
     assert entries(store) == before
     assert services[1].handle("another", CreateGame(O), key="key").game.board.first is O
-
-
-# Anything, in any order
-
-steps = st.one_of(
-    st.tuples(st.just("look"), st.integers(0, 2)),
-    st.tuples(
-        st.just("send"),
-        st.integers(0, 2),
-        st.one_of(
-            st.builds(PlaceToken, marks, cells),
-            st.builds(PlaceToken, marks, cells),
-            st.builds(TakeBack, marks),
-            st.builds(JoinGame, marks, names),
-            st.builds(Resign, marks),
-            st.builds(CreateGame, marks),
-        ),
-        st.sampled_from(["", "", "", "before", "after"]),
-    ),
-    st.tuples(st.just("retry"), st.integers(0, 30)),
-    st.tuples(st.just("reuse"), st.integers(0, 30), st.builds(PlaceToken, marks, cells)),
-)
-
-
-class Clients:
-    """Three clients that play one game from what each saw last, and a model of the possible outcomes."""
-
-    def __init__(self) -> None:
-        self.store = Unreliable()
-        self.service = service_of(self.store)
-        self.seen = [nothing(GAME)] * 3
-        self.sent: list[tuple[str, Command, StoredGame]] = []
-        self.answers: dict[str, Answer] = {}
-        """The first answer of each command that was recorded."""
-
-    def look(self, client: int) -> None:
-        """Let a client read the game."""
-        self.seen[client] = self.store.read(GAME) or nothing(GAME)
-
-    def send(self, client: int, command: Command, fails: str) -> None:
-        """Send a command for what the client saw last; the connection may break."""
-        self.sent.append((f"key-{len(self.sent)}", command, self.seen[client]))
-        self.store.fails = fails
-        self._try(*self.sent[-1])
-        self.store.fails = ""
-
-    def retry(self, number: int) -> None:
-        """Send an earlier command again, unchanged."""
-        self._try(*self.sent[number % len(self.sent)])
-
-    def reuse(self, number: int, command: Command) -> None:
-        """Send another command with a recorded key: it changes nothing."""
-        key, first, seen = self.sent[number % len(self.sent)]
-        before = entries(self.store)
-        if command != first and any(known == key for known, _ in before):
-            with pytest.raises(errors.KeyReused):
-                self.service.handle(GAME, command, version=seen.version, key=key)
-            assert entries(self.store) == before
-
-    def _try(self, key: str, command: Command, seen: StoredGame) -> None:
-        """Send a command, as the terminal does: on what was read before, however old that is."""
-        before = entries(self.store)
-        known = any(one == key for one, _ in before)
-        try:
-            answer, stored = self.service.record(seen, command, version=seen.version, key=key)
-        except errors.StoreUnavailable:
-            return
-        except NoughtsError:
-            assert not known, "what was recorded has an answer"
-            assert entries(self.store) == before
-            return
-        after = entries(self.store)
-        if known:
-            assert after == before
-        elif after != before:
-            assert after == [*before, (key, facts(answer.events))]
-            assert (stored.version, stored.game) == (answer.version, answer.game)
-            if isinstance(command, PlaceToken | TakeBack):
-                since = {type(event) for event in stored.events[seen.version : -len(answer.events)]}
-                assert not since & {events.PlayerPlacedToken, events.PlayerTookBack}, (
-                    "meant for another position"
-                )
-        if known or after != before:
-            assert self.answers.setdefault(key, answer) == answer
-
-
-def _check_keys(store: MemoryStore, sent: dict[str, Command]) -> None:
-    """Check that each key is recorded once, with the events that its command leads to there."""
-    recorded, state = entries(store), None
-    assert len({key for key, _ in recorded}) == len(recorded)
-    for key, new in recorded:
-        assert new == facts(decide(state, sent[key]))
-        state = fold(new, state)
-
-
-@given(st.lists(steps, max_size=40))
-def test_whatever_clients_send_makes_a_valid_game(drawn: list[tuple[object, ...]]) -> None:
-    """With stale versions, broken connections and retries, no key is used twice and no move is late."""
-    clients = Clients()
-    clients.send(0, CreateGame(), "")
-
-    for kind, *arguments in drawn:
-        getattr(clients, str(kind))(*arguments)
-
-    _check_keys(clients.store, {key: command for key, command, _ in clients.sent})
