@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from threading import Event
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 
-from noughts import Mark, NoughtsError, TakeBack, decide, fold
+from noughts import Mark, TakeBack, decide, fold
 from noughts.core.errors import MalformedRecord
-from noughts.store.base import Change, GameFilter, Store, StoredGame, nothing
+from noughts.store import watch as watching
+from noughts.store.base import Change, Entry, GameFilter, Store, StoredGame, nothing
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store.rows import MAX_ID_CHARACTERS, MAX_NUMBER, MAX_RECORD_BYTES, MAX_ROOM_BYTES, row_hash
+from noughts.store.rows import MAX_ID_CHARACTERS, MAX_NUMBER, MAX_RECORD_BYTES, MAX_ROOM_BYTES
 from support.at_once import in_threads
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import (
@@ -37,7 +37,7 @@ from support.played import (
     play,
 )
 from support.store_fixtures import Opening
-from support.store_games import everything, hashes
+from support.store_games import everything, hashes, one_batch
 
 FAR = 2**63
 """A number that is beyond everything in a store, and too large for any column."""
@@ -50,24 +50,6 @@ KINDS: list[Callable[[StoredGame, str], Change]] = [
     lambda game, _writer: Change(game, game.deleted()),
 ]
 """Every kind of change; two writers never change the same, unless both delete."""
-
-
-def outcome_of(change: Change) -> StoredGame | NoughtsError:
-    try:
-        return change.result()
-    except NoughtsError as refusal:
-        return refusal
-
-
-@contextmanager
-def one_batch(store: Store) -> Iterator[None]:
-    """Commit together what is submitted meanwhile."""
-    gate = Event()
-    store._worker(partial(gate.wait, LONG_DEADLINE_SECONDS))  # noqa: SLF001 - the writer waits
-    try:
-        yield
-    finally:
-        gate.set()
 
 
 # One change
@@ -122,47 +104,6 @@ def test_a_deletion_goes_on_if_the_game_did(store: Store) -> None:
     assert [game.revision for game in everything(store).values()] == [3]
 
 
-def test_a_change_repeated_after_an_unknown_outcome_counts_once(open_again: Opening) -> None:
-    one, other = open_again(), open_again()
-    commit_really = one._commit  # noqa: SLF001 - where a connection breaks
-
-    def break_before(_batch: list[Change]) -> None:
-        raise StoreUnavailable("the connection is broken")
-
-    def break_after(batch: list[Change]) -> None:
-        commit_really(batch)
-        break_before(batch)
-
-    for place, is_recorded in ((break_before, False), (break_after, True)):
-        before = nothing(f"game-{is_recorded}")
-        for kind in [lambda game, _: change_of(game, CREATED, room=ROOM), *KINDS[1:]]:
-            change = kind(before, "one")
-            with patch.object(one, "_commit", place), pytest.raises(StoreUnavailable, match="is broken"):
-                commit(one, change)
-            assert (other.hashes([before.id]) == {before.id: change.after.hash}) == is_recorded
-            for store in (one, other):
-                assert commit(store, Change(before, change.after)).hash == change.after.hash
-            before = change.after
-    assert {(game.revision, game.is_deleted) for game in everything(one).values()} == {(5, True)}
-
-
-@pytest.mark.parametrize("is_new", [True, False])
-def test_one_of_many_threads_wins(open_again: Opening, *, is_new: bool) -> None:
-    stores = [open_again(), open_again()]
-    for turn in range(10):
-        before = nothing(f"game{turn}") if is_new else play(stores[0], f"game{turn}", [CREATED])
-        step = CREATED if is_new else PLACED
-        rivals = [change_of(before, step, key=f"k{rival}") for rival in range(8)]
-        outcomes = in_threads(
-            *(partial(commit, stores[number % 2], rival) for number, rival in enumerate(rivals))
-        )
-
-        (winner,) = (outcome for outcome in outcomes if isinstance(outcome, StoredGame))
-        assert sum(isinstance(outcome, StaleVersion) for outcome in outcomes) == 7
-        assert found(stores[1], before.id).hash == winner.hash
-    everything(stores[0])
-
-
 def test_a_row_of_another_game_is_not_shown_as_the_one_that_was_asked_for(store: Store) -> None:
     """A damaged index can lead to it, and its hash is right."""
     play(store, "game", [CREATED])
@@ -175,56 +116,7 @@ def test_a_row_of_another_game_is_not_shown_as_the_one_that_was_asked_for(store:
         store.look("game")
 
 
-def test_no_change_is_lost_among_writers_of_one_game(open_again: Opening) -> None:
-    """Each reads, changes, and reads again if another was faster."""
-    stores = [open_again(), open_again()]
-    play(stores[0], "game", [CREATED], room='{"n": 0}')
-
-    def count_up(writer: int) -> None:
-        store, wins = stores[writer % 2], 0
-        while wins < 10:
-            before = found(store, "game")
-            number = json.loads(before.room)["n"] + 1
-            change = change_of(before, room=json.dumps({"n": number, "by": writer}))
-            wins += isinstance(outcome_of(store.submit(change)), StoredGame)
-
-    in_threads(*(partial(count_up, writer) for writer in range(6)))
-    game = found(stores[0], "game")
-    assert (json.loads(game.room)["n"], game.revision) == (60, 61)
-    everything(stores[1])
-
-
 # Several changes in one commit
-
-
-def test_changes_in_one_commit_are_judged_each_alone(store: Store) -> None:
-    """A commit takes one change of each game, in the order of ids; the others come in the next."""
-    known, gone = play(store, "known", [CREATED]), play(store, "gone", [CREATED])
-    store.delete("gone")
-    new = change_of(nothing("new"), CREATED)
-    changes = {
-        new: StoredGame,
-        change_of(known, PLACED): StoredGame,
-        change_of(new.after, PLACED): StoredGame,
-        change_of(known, PLACED, key="late"): StaleVersion,
-        change_of(gone, PLACED): NoSuchGame,
-        change_of(nothing("known"), CREATED): StaleVersion,
-        Change(new.after, new.after.deleted()): StaleVersion,
-    }
-    batches = []
-    commit_really = store._commit  # noqa: SLF001 - what is in one commit
-
-    def note(batch: list[Change]) -> None:
-        batches.append([change.id for change in batch])
-        commit_really(batch)
-
-    with patch.object(store, "_commit", note):
-        with one_batch(store):
-            for change in changes:
-                store.submit(change)
-        assert {change: type(outcome_of(change)) for change in changes} == changes
-    assert batches == [["gone", "known", "new"], ["known", "new"], ["known", "new"]]
-    everything(store)
 
 
 def test_a_large_commit_has_every_kind_of_change(store: Store) -> None:
@@ -291,34 +183,41 @@ TAKEN_BACK = decide(fold((*CREATED, *PLACED)), TakeBack(Mark.X))
 """The events that take the first move back, so that it can be made again."""
 
 
-# Lists; pages of any filter are compared with a model in `test_model.py`
+# Lists
+
+FILTERS = [
+    GameFilter(player, is_over, result, prefix)
+    for player in (None, "Ann", "名前", "An%", "ann", "' OR x = 'Ann")
+    for is_over in (None, True, False)
+    for result in (None, "X", "O", "draw", "x")
+    for prefix in ("", "d", "unfinished", "_", "D")
+]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "ids"),
-    [
-        (GameFilter(), ["Empty_1", "given-up", "unfinished", "drawn", "lost", "won"]),
-        (GameFilter(player="Ann"), ["unfinished", "lost", "won"]),
-        (GameFilter(player="名前"), ["drawn"]),
-        (GameFilter(player="An%"), []),
-        (GameFilter(is_over=True), ["given-up", "drawn", "lost", "won"]),
-        (GameFilter(is_over=False), ["Empty_1", "unfinished"]),
-        (GameFilter(result="O"), ["given-up", "lost"]),
-        (GameFilter(result="draw"), ["drawn"]),
-        (GameFilter(result="x"), []),
-        (GameFilter(id_prefix="unfinished"), ["unfinished"]),
-        (GameFilter(id_prefix="_"), []),
-        (GameFilter(id_prefix="d"), ["drawn"]),
-        (GameFilter(player="Ann", is_over=False), ["unfinished"]),
-        (GameFilter(player="Bob", is_over=True, id_prefix="d"), ["drawn"]),
-        (GameFilter(is_over=False, result="X"), []),
-    ],
-    ids=lambda value: ascii(value)[:60] if isinstance(value, GameFilter) else "",
-)
-def test_games_are_found_by_a_filter(store: Store, wanted: GameFilter, ids: list[str]) -> None:
+def test_games_are_found_by_any_filter(store: Store) -> None:
+    """The newest first, in pages of any size; not the deleted one."""
     fill(store)
-    assert [each.id for each in store.games(wanted)] == ids
-    assert [game for _, game in listed(store, 1, wanted)] == ids
+    play(store, "at-once", game_of("", "Ann"), at=NOW + 3000)
+    games = [game for game in everything(store).values() if not game.is_deleted]
+    games.sort(key=lambda game: (game.entries[0].at, game.id), reverse=True)
+    newest = ["Empty_1", "given-up", "unfinished", "at-once", "drawn", "lost", "won"]
+    assert [game.id for game in games] == newest
+    for wanted in FILTERS:
+        ids = [game.id for game in games if is_wanted(game, wanted)]
+        assert [each.id for each in store.games(wanted)] == ids
+        assert [game for _, game in listed(store, 1, wanted)] == ids
+
+
+def is_wanted(stored: StoredGame, wanted: GameFilter) -> bool:
+    game = stored.game
+    seats = [player.name for mark in Mark if (player := game.player(mark))]
+    result = (game.winner.value if game.winner else "draw") if game.is_over else None
+    return (
+        (wanted.player is None or wanted.player in seats)
+        and (wanted.is_over is None or wanted.is_over == game.is_over)
+        and (wanted.result is None or wanted.result == result)
+        and stored.id.startswith(wanted.id_prefix)
+    )
 
 
 @pytest.mark.parametrize(
@@ -346,19 +245,123 @@ def test_games_of_the_server_are_found_by_the_hour_of_their_last_use(store: Stor
     assert store.idle(9) == ["a", "c"]
 
 
-# Hours
+# Watching
 
 
-def test_an_hour_is_counted_once_by_those_who_saw_the_same(open_again: Opening) -> None:
+def follow(store: Store, game: str, count: int) -> tuple[Entry, ...]:
+    """Return this number of entries as they arrive; hang if nothing wakes the watch."""
+    seen: tuple[Entry, ...] = ()
+    with store.watch(game) as watch:
+        while len(seen) < count:
+            seen += watch.wait()
+        assert watch.wait(0) == ()
+    return seen
+
+
+def test_a_watch_shows_each_entry_once_from_a_version_on(
+    open_again: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also before the game is created; by other store objects, it looks from time to time."""
     one, other = open_again(), open_again()
-    for hour in range(3):
-        assert one.hours() == other.hours() == hour
-        in_threads(*(partial(store.count_hour, hour) for store in (one, other) * 4))
-    one.count_hour(1)
-    assert other.hours() == 3
+    steps = game_of(DRAW)
+    monkeypatch.setattr(watching, "POLL_SECONDS", LONG_DEADLINE_SECONDS)
+    outcomes = in_threads(
+        *(partial(follow, one, f"game{number}", len(steps)) for number in range(3)),
+        *(partial(play, one, f"game{number}", steps) for number in range(3)),
+    )
+    assert outcomes[:3] == [found(one, f"game{number}").entries for number in range(3)]
+    with one.watch("game0", after=6) as watch:
+        assert watch.wait(LONG_DEADLINE_SECONDS) == found(one, "game0").entries[2:]
+        commit(one, change_of(found(one, "game0"), room=ROOM))
+        assert watch.wait(0) == ()
+    monkeypatch.setattr(watching, "POLL_SECONDS", 0.001)
+    seen, _ = in_threads(partial(follow, one, "new", len(steps)), partial(play, other, "new", steps))
+    assert seen == found(one, "new").entries
 
 
-def test_a_count_that_was_changed_is_noticed(store: Store) -> None:
-    store._set_counter(0, 1000, row_hash("counter", 1, 0, "", ""))  # noqa: SLF001 - as no store does
-    with pytest.raises(CorruptStore, match="the count of hours has changed"):
-        store.hours()
+def test_a_watch_looks_once_for_each_wake_up(store: Store) -> None:
+    """A needless one shows nothing; an engine that listens may send one, too."""
+    play(store, "game", [CREATED])
+    watch = store.watch("game")
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 1
+    with patch.object(
+        watch, "_hash_of", Mock(side_effect=lambda game: store.hashes([game])[game])
+    ) as look:
+        watch.wake()
+        assert watch.wait(0.01) == ()
+    assert look.call_count < 5
+
+
+def test_a_watch_ends_when_its_game_is_deleted_or_its_store_is_closed(store: Store) -> None:
+    play(store, "game", [CREATED, PLACED])
+    watch = store.watch("game")
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 2
+    outcome, _ = in_threads(watch.wait, partial(store.delete, "game"))
+    assert isinstance(outcome, NoSuchGame)
+    with pytest.raises(NoSuchGame, match="game game was deleted"):
+        store.watch("game", after=3).wait(0)
+
+    closed, waiting = store.watch("other"), store.watch("other")
+    assert in_threads(lambda: [*closed], closed.close) == [[], None]
+    outcome, _ = in_threads(waiting.wait, store.close)
+    assert isinstance(outcome, StoreUnavailable)
+
+
+def test_a_watch_notices_a_store_that_went_back(open_again: Opening) -> None:
+    """A game that is shorter than it was, or is gone, is not shown as if nothing had happened."""
+    one, other, watched = open_again(), open_again(), open_again()
+    shorter = play(other, "game", [CREATED])
+    watch = watched.watch("game")
+    play(one, "game", [PLACED])
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 2
+    for past in (shorter, None):
+        with (
+            patch.object(watch, "_read", lambda _game, past=past: past),
+            patch.object(watch, "_hash_of", lambda _game: None),
+            pytest.raises(CorruptStore, match="the store went back"),
+        ):
+            watch.wait(0)
+
+
+# Closing
+
+
+def test_a_closed_store_refuses_everything(store: Store) -> None:
+    game = play(store, "game", [CREATED])
+    watch = store.watch("game")
+    store.close()
+    store.close()
+    attempts: list[Callable[[], object]] = [
+        *(partial(ask, "game") for ask in (store.read, store.look, store.confirm, store.watch)),
+        *(partial(store.delete, "game"), partial(store.hashes, ["game"]), watch.wait),
+        *(store.games, store.count, store.hours, store.check, partial(store.idle, 1)),
+        *(partial(store.count_hour, 0), lambda: [*store.rows()]),
+        *(partial(take, change_of(game, PLACED)) for take in (store.submit, store.writer.submit)),
+    ]
+    for attempt in attempts:
+        with pytest.raises(StoreUnavailable, match="the store is closed"):
+            attempt()
+
+
+def test_closing_waits_for_the_commit_in_progress_and_refuses_the_others(open_again: Opening) -> None:
+    """Every answered change is recorded, every other one is refused, and nobody waits forever."""
+    store, again = open_again(), open_again()
+    recorded: dict[str, bytes] = {}
+    many = Event()
+
+    def write(writer: int) -> None:
+        for number in range(100_000):
+            try:
+                game = play(store, f"game-{writer}-{number % 3}-{number // 3}", [CREATED])
+            except StoreUnavailable:
+                return
+            recorded[game.id] = game.hash
+            if len(recorded) > 50:
+                many.set()
+
+    def close() -> None:
+        assert many.wait(LONG_DEADLINE_SECONDS)
+        store.close()
+
+    in_threads(close, *(partial(write, writer) for writer in range(6)))
+    assert hashes(again).items() >= recorded.items()

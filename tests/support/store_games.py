@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from itertools import pairwise
 from random import Random
+from threading import Event
 
 from noughts import (
     Command,
@@ -23,6 +25,7 @@ from noughts import (
 from noughts.core.codec import loads
 from noughts.store.base import Change, Store, StoredGame, nothing
 from noughts.store.rows import Columns, entries_of, game_of
+from support.deadlines import LONG_DEADLINE_SECONDS
 
 NAMES = ("Ann", "Bob", "Zo\u00eb", "\u540d" * 32)
 
@@ -125,3 +128,14 @@ def hashes(store: Store) -> dict[str, bytes]:
 def _end(texts: tuple[str, ...]) -> Game:
     """Return the result of a complete history; fail if it stops within a command."""
     return replay(loads(line) for text in texts for line in text.split("\n"))
+
+
+@contextmanager
+def one_batch(store: Store) -> Iterator[None]:
+    """Commit together what is submitted meanwhile."""
+    gate = Event()
+    store._worker(partial(gate.wait, LONG_DEADLINE_SECONDS))  # noqa: SLF001 - the writer waits
+    try:
+        yield
+    finally:
+        gate.set()

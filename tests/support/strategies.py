@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hypothesis import strategies as st
 
 from noughts import (
@@ -24,7 +22,6 @@ from noughts import (
 )
 from noughts.core.errors import IllegalMoveReason
 from noughts.core.player import clean_name
-from noughts.store.base import GameFilter
 
 marks = st.sampled_from(Mark)
 cells = st.integers(0, 8)
@@ -55,16 +52,6 @@ def histories(draw: st.DrawFn) -> tuple[Event, ...]:
         except NoughtsError:
             continue
     return tuple(history)
-
-
-def game_filters(players: Sequence[str], id_prefixes: Sequence[str]) -> st.SearchStrategy[GameFilter]:
-    return st.builds(
-        GameFilter,
-        player=st.none() | st.sampled_from(players),
-        is_over=st.none() | st.booleans(),
-        result=st.none() | st.sampled_from(["X", "O", "draw"]),
-        id_prefix=st.sampled_from(id_prefixes),
-    )
 
 
 any_event: st.SearchStrategy[Event] = st.one_of(
