@@ -98,6 +98,7 @@ ROWS: dict[str, tuple[Callable[[Place], None], str]] = {
         for name in LISTED.split(", ")
     },
     "unlisted": (put(started=None), LISTS),
+    "an older record with the lists of now": (unsound(CREATED), LISTS),
     "half a command": (
         unsound(CREATED[:2]),
         "game 'won' is unsound: the history stops after event 2, before playerActive(X)",
