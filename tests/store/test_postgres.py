@@ -22,7 +22,6 @@ from noughts import Mark, events
 from noughts.store import postgres as engine, postgres_session as sessions
 from noughts.store.base import Change, News, Store, StoredGame, news_of, nothing
 from noughts.store.errors import (
-    CorruptStore,
     NotAStore,
     StaleVersion,
     StoreMissing,
@@ -576,18 +575,6 @@ def test_a_database_of_something_else_is_refused_untouched(
     with pytest.raises(NotAStore if " noughts " in statement else StoreMissing):
         open_store(postgres_url, create=False)
     assert postgres.execute(objects, url=postgres_url) == before
-
-
-@pytest.mark.parametrize(
-    "damage", ["DROP TABLE games", "DROP TABLE games; CREATE VIEW games AS SELECT 1 AS id"]
-)
-def test_tables_that_are_gone_are_damage(
-    postgres: Server, postgres_url: str, damage: LiteralString
-) -> None:
-    with open_store(postgres_url) as store:
-        postgres.execute(damage, url=postgres_url)
-        with pytest.raises(CorruptStore, match="the store on PostgreSQL is damaged: "):
-            store.read("won")
 
 
 # What processes say to each other

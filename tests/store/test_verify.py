@@ -17,7 +17,7 @@ from noughts.store.errors import CorruptStore
 from noughts.store.rows import LISTED, Columns, entries_of
 from noughts.store.urls import open_store
 from noughts.store.verify import VerifyReport, examine, verify
-from support.damages import Place
+from support.damages import Place, faults_of
 from support.played import CREATED, NOW, PLACED, X_WINS, fill, found, game_of, play
 
 GAMES = ("won", "lost", "drawn", "unfinished", "given-up", "Empty_1")
@@ -148,6 +148,51 @@ def test_every_fault_is_named(url: str) -> None:
             *(f"game '{game}' has changed since it was recorded" for game in sorted({*GAMES, "deleted"})),
             COUNT,
         ]
+
+
+# Tables that are not those of a store
+
+OPENING = "opening: the store {path} is damaged: "
+TABLES = [
+    ("sqlite", "DROP INDEX games_by_x", "the index games_by_x is missing"),
+    (
+        "sqlite",
+        "DROP INDEX games_by_o; CREATE INDEX games_by_o ON games (o)",
+        "the index 'games_by_o' is not the one that the store was made with",
+    ),
+    ("sqlite", "CREATE TABLE moves (id TEXT)", "the table 'moves' on 'moves' is not part of a store"),
+    ("sqlite", "DROP TABLE counter", "the table counter is missing"),
+    (
+        "sqlite",
+        "ALTER TABLE games RENAME TO kept; CREATE VIEW games AS SELECT * FROM kept",
+        f"{OPENING}the view 'games' on 'games' is not part of it",
+    ),
+    (
+        "sqlite",
+        "CREATE TRIGGER extra AFTER UPDATE ON games BEGIN DELETE FROM games; END",
+        f"{OPENING}the trigger 'extra' on 'games' is not part of it",
+    ),
+    ("postgres", "DROP TABLE games", "the store on PostgreSQL is damaged: "),
+    (
+        "postgres",
+        "DROP TABLE games; CREATE VIEW games AS SELECT 1 AS id",
+        "the store on PostgreSQL is damaged: ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("engine", "statements", "fault"), TABLES)
+def test_tables_that_were_changed_are_noticed(
+    engine: str, statements: str, fault: str, request: pytest.FixtureRequest
+) -> None:
+    """On SQLite before anything is read from a view, which may never end, or written past a trigger."""
+    place = Place(request.getfixturevalue(f"{engine}_url"))
+    filled(place.url)
+    assert faults_of(place.url) == []
+    for statement in statements.split("; ") if "TRIGGER" not in statements else [statements]:
+        place.do(statement)
+    expected = fault.replace("{path}", str(place.path))
+    assert any(each.startswith(expected) for each in faults_of(place.url))
 
 
 # Files of which SQLite can't read a page
