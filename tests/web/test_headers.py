@@ -7,11 +7,7 @@ import re
 
 import pytest
 
-from noughts.web import assets
 from noughts.web.assets import CONTENT_TYPES, PAGE, ROBOTS, WORKER, load
-from noughts.web.request import Request, Response
-from support.web.apps import ImmediateThreads, open_app, start
-from support.web.fake_clock import turns
 from support.web.matches import one_player
 from support.web.serving import Answer, Client, Server
 
@@ -126,22 +122,6 @@ def test_a_browser_at_an_unknown_address_gets_a_page(client: Client) -> None:
         ("DELETE", "//lobby", "methodNotAllowed"),
     ):
         assert client.ask(method, path, accept="text/html").code == code, (method, path)
-
-
-async def test_everybody_who_opens_the_page_waits_for_one_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = ImmediateThreads()
-    threads.hold()
-    async with open_app(thinking=threads) as app:
-        monkeypatch.setattr(assets, "is_loaded", lambda: False)
-        loading = app.load_page()
-        answers = [
-            start(app.handle(Request("GET", path, b"", {}, b"", ""))) for path in ("/", "/worker.js")
-        ]
-        await turns()
-        assert app.load_page() is loading
-        threads.release()
-        found: list[Response] = [await one for one in answers]
-        assert [one.status for one in found] == [200, 200]
 
 
 def test_robots_stay_away_from_games(client: Client) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from noughts.store.base import Change
 from noughts.store.errors import StoreLost
-from noughts.web.app import LOST_STORE_SECONDS
+from noughts.web.games import LOST_STORE_SECONDS
 from noughts.web.problems import STORE_LOST
 from support.web.apps import ask, create, get, move, open_app
 from support.web.fake_clock import in_fake_time, skip, turns

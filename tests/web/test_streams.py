@@ -258,15 +258,3 @@ async def test_a_stream_goes_on_after_a_read_has_failed() -> None:
         await turns()
         assert not failures
         assert follower.versions == [*range(1, 9)]
-
-
-@in_fake_time
-async def test_a_stream_that_never_starts_frees_its_place() -> None:
-    async with open_app(streams_per_address=2) as app:
-        path = f"/games/{(await create(app))['id']}/events"
-        results = [await handle(app, "GET", path) for _ in range(3)]
-        for result in results[:2]:
-            assert isinstance(result, Stream)
-            result.close()
-        results.append(await handle(app, "GET", path))
-        assert [result.status for result in results] == [200, 200, 429, 200]

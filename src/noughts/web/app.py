@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, MutableMapping
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from noughts.web.bots import BotTurns, Roster, read_policies, split_offered
 from noughts.web.commands import Commands
 from noughts.web.expiry import Expiry
 from noughts.web.games import Games
-from noughts.web.limits import Limit
+from noughts.web.limits import Limits
 from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
 from noughts.web.presence import Presence
@@ -45,9 +46,6 @@ BODY_SECONDS = 10.0
 
 READING_THREADS, THINKING_THREADS = 4, 2
 
-LOST_STORE_SECONDS = 5.0
-"""How long a server whose store was lost still answers, so that a monitor notices."""
-
 CLOSE_SECONDS = 2.0
 """How long closing may take in all: a database may be away."""
 
@@ -65,7 +63,6 @@ class Application:
         self._policies = policies
         self._end = end
         self._proxies = settings.proxies
-        self._bodies = Bodies()
         self._opening: asyncio.Task[App] | None = None
         self._app: App | None = None
 
@@ -103,8 +100,10 @@ class Application:
         thinking = Threads("noughts-thinker", THINKING_THREADS)
         store = None
         try:
+            loading = thinking.run(assets.load)
             store = await reading.run(lambda: open_store(self._settings.store))
             await reading.run(store.hold)
+            await loading
             world = World(
                 settings=self._settings,
                 store=store,
@@ -123,7 +122,6 @@ class Application:
             raise
         for first in Mark:
             reachable(first)
-        app.load_page()
         log.info("started", extra=details(store=self._settings.store.partition(":")[0]))
         return app
 
@@ -134,7 +132,6 @@ class Application:
 
     async def close(self) -> None:
         app, self._app, self._opening = self._app, None, None
-        self._bodies = Bodies()  # its timer is of this event loop
         if app:
             await app.close()
             log.info("stopped")
@@ -144,7 +141,7 @@ class Application:
         is_head = scope["method"] == "HEAD"
         try:
             app = self._app or await self.open()
-            body = await self._bodies.read(receive)
+            body = await app.read_body(receive)
         except NoughtsError as error:
             await _respond(send, problem(api_error(error)), is_head=is_head)
             return
@@ -157,15 +154,12 @@ class Application:
             body,
             peer=client[0] if client else "",
             scheme=scope.get("scheme", "http"),
-            prefix=quote(prefix, safe="/"),
+            prefix=quote(prefix),
             proxies=self._proxies,
         )
         result = await app.handle(request)
         if isinstance(result, Stream):
-            try:
-                await result.run(receive, send)
-            finally:
-                result.close()
+            await result.run(receive, send)
         else:
             app.metrics.request_seconds.observe(monotonic() - start)
             await _respond(send, result, is_head=is_head)
@@ -182,42 +176,37 @@ class App:
 
     def __init__(self, world: World, policies: Mapping[str, Policy]) -> None:
         self._world = world
-        settings = world.settings
-        self._lost: StoreLost | None = None
-        self._loading: asyncio.Future[assets.Site] | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._bodies: dict[asyncio.Task[Any], float] = {}
+        """Who waits for a body, since when."""
         metrics = self.metrics = Metrics()
         games = self.games = Games(world, metrics)
         games.on_change = self._on_change
-        games.on_lost = self._lose
-        self.presence = Presence(games, self._wake)
+        self.presence = Presence(games)
         self.streams = Streams(games, self.presence, metrics)
-        self.expiry = Expiry(games, days=settings.expire_days)
+        self.expiry = Expiry(games, days=world.settings.expire_days)
         games.on_visit = self.expiry.note_visit
-        roster = Roster(policies, world.random)
+        roster, limits = Roster(policies, world.random), Limits(world.settings)
         self.bots = BotTurns(games, roster, metrics)
-        wrong = Limit("wrong secrets", settings.wrong_secrets_per_minute)
-        creates = Limit("new games", settings.creates_per_minute)
-        joins = Limit("attempts to join", settings.joins_per_minute)
-        moves = Limit("moves", settings.moves_per_minute)
-        analyses = Limit("analyses", settings.analyses_per_minute)
-        drawings = Limit("QR codes", settings.creates_per_minute)
-        commands = Commands(games, self.presence, roster, metrics, creates, joins, moves, wrong)
-        queries = Queries(
-            games, self.presence, self.streams, roster, self._check_store, wrong, analyses, drawings
-        )
-        owners = {type(one).__name__: one for one in (commands, queries)}
-        self._routes: dict[str, dict[str, tuple[str, Handler]]] = {}
+        owners = {
+            "Commands": Commands(games, self.presence, roster, metrics, limits),
+            "Queries": Queries(games, self.presence, self.streams, roster, limits),
+        }
+        self._routes: dict[str | tuple[str | None, ...], dict[str, tuple[str, Handler]]] = {}
         for one in OPERATIONS:
-            self._add(one.method, one.route, _bound(one.handler, owners))
-        self._add("GET", f"{BASE}/openapi.json", _at_once(lambda _: Response(200, openapi.encoded())))
-        self._add("GET", "/metrics", _at_once(self._metrics_page))
-        self._add("GET", "/favicon.ico", _at_once(lambda _: Response(204, b"", API_HEADERS)))
-        self._add("GET", "/static/{version}/{name}", self._loaded(self._static_file))
-        for name in (assets.WORKER, assets.ROBOTS):
-            self._add("GET", f"/{name}", self._loaded(partial(assets.unversioned_file, name)))
+            owner, _, name = one.handler.__qualname__.partition(".")
+            self._add(one.method, one.route, getattr(owners[owner], name))
+        self._add("GET", f"{BASE}/openapi.json", lambda _: Response(200, openapi.encoded()))
+        self._add("GET", "/metrics", self._metrics_page)
+        self._add("GET", "/favicon.ico", lambda _: Response(204, b"", API_HEADERS))
+        site = assets.load()
         for path in assets.PAGES:
-            self._add("GET", path, self._loaded(self._page))
+            self._add("GET", path, partial(site.response, assets.PAGE))
+        for name in (assets.WORKER, assets.ROBOTS):
+            self._add("GET", f"/{name}", partial(site.response, name))
+        for name in site.files.keys() - assets.UNVERSIONED:
+            at = f"/static/{site.version}/{name}"
+            self._add("GET", "/static/{version}/{name}", partial(site.response, name), at)
         metrics.lookups = {
             "streams_ended": lambda: self.streams.ended,
             "commits": lambda: world.store.writer.commits,
@@ -234,36 +223,71 @@ class App:
     async def start(self) -> None:
         """Start what goes on by itself."""
         await self.expiry.open()
-        works: list[Coroutine[Any, Any, None]] = [self.streams.tick(), self.expiry.run()]
+        works: list[Coroutine[Any, Any, None]] = [self._tick(), self.expiry.run()]
         if self.games.is_shared:
             works += [self.games.follow(), self.games.answer_late(), self.presence.renew()]
-        for work in works:
-            task = asyncio.ensure_future(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        self._tasks = [*map(asyncio.ensure_future, works)]
+
+    async def _tick(self) -> None:
+        """Look every second at what is waited for: a timer for each would cost much more."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(1)
+            try:
+                self.metrics.count()
+                self.streams.look()
+                for task, since in [*self._bodies.items()]:
+                    if since < loop.time() - BODY_SECONDS:
+                        self._bodies[task] = inf
+                        task.cancel()
+            except Exception:  # go on with the next second
+                log.exception("pinging")
+
+    async def read_body(self, receive: Receive) -> bytes:
+        """Read the body of a request, unless it is too long or comes too slowly."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a request is answered in a task")
+        self._bodies[task] = asyncio.get_running_loop().time()
+        try:
+            message = await receive()
+            body = message.get("body", b"")
+            while message.get("more_body", False) and len(body) <= MAX_BODY_BYTES:
+                message = await receive()
+                body += message.get("body", b"")
+        except asyncio.CancelledError:
+            if self._bodies[task] < inf:  # the server stops
+                raise
+            task.uncancel()
+            raise ApiError("timeout", f"the body did not come within {BODY_SECONDS:.0f} s") from None
+        finally:
+            del self._bodies[task]
+        if message["type"] == "http.disconnect":
+            raise ApiError("badRequest", "the connection was closed before the body had come")
+        if len(body) > MAX_BODY_BYTES:
+            raise ApiError("tooLarge", f"a body has {MAX_BODY_BYTES} bytes at most")
+        return bytes(body)
 
     async def handle(self, request: Request) -> Result:
         """Answer a request."""
         path = "other"
+        result: Result
         try:
             path, handler = self._find(request)
             if request.method == "POST":
                 request.check_origin(self._world.settings.origin)
-            result = await handler(request)
+            found = handler(request)
+            result = found if isinstance(found, Response) else await found
         except asyncio.CancelledError:  # the server stops, and has waited long enough
             result = problem(api_error(GamesUnavailable("the server stops")))
         except Exception as error:  # noqa: BLE001 - it is logged, if it is not a refusal
-            if path == "other" and _is_lost_browser(request):
-                result = await self._loaded(partial(self._page, status=404))(request)
-            else:
-                result = self._failed(path, error)
+            result = self._failed(request, path, error)
         self.metrics.requests[path, result.status] += 1
         return result
 
-    def _add(self, method: str, path: str, handler: Handler) -> None:
-        parts = path.split("/")
-        pattern = "/".join("*" if part.startswith("{") else part for part in parts)
-        methods = self._routes.setdefault(pattern, {})
+    def _add(self, method: str, path: str, handler: Handler, at: str = "") -> None:
+        parts = [None if part.startswith("{") else part for part in path.split("/")]
+        methods = self._routes.setdefault(at or (tuple(parts) if None in parts else path), {})
         methods[method] = path, handler
         if method == "GET" and not path.endswith("/events"):
             methods["HEAD"] = path, handler
@@ -271,18 +295,12 @@ class App:
     def _find(self, request: Request) -> tuple[str, Handler]:
         """Return the route of a request, and give the request its parameter; or refuse."""
         methods = self._routes.get(request.path)
-        if methods is None or "*" in request.path:
-            if request.path[:1] not in ("/", "*"):
-                raise ApiError("badRequest", "the address of a request begins with a slash")
-            parts = request.path.split("/")
+        if methods is None:
+            parts: list[str | None] = [*request.path.split("/")]
             for at in (4, 2):  # /api/v1/games/ID/… and /game/ID
-                if len(parts) > at:
-                    request.id = parts[at]
-                    methods = self._routes.get("/".join([*parts[:at], "*", *parts[at + 1 :]]))
-                    if methods:
-                        break
-            if methods is None and len(parts) == 4:  # /static/VERSION/NAME
-                methods = self._routes.get("/".join([*parts[:2], "*", "*"]))
+                if len(parts) > at and methods is None:
+                    request.id = parts[at] or ""
+                    methods = self._routes.get((*parts[:at], None, *parts[at + 1 :]))
             if methods is None:
                 raise ApiError("notFound", "nothing is at that address")
         found = methods.get(request.method)
@@ -292,59 +310,21 @@ class App:
             raise error
         return found
 
-    def _failed(self, path: str, error: BaseException) -> Response:
+    def _failed(self, request: Request, path: str, error: Exception) -> Response:
         if not isinstance(error, NoughtsError):
             log.error("failure", exc_info=error, extra=details(route=path))
             return problem(ApiError("internal", "something went wrong on the server, and was logged"))
         if isinstance(error, StoreLost):
-            self._lose(error)
+            self.games.lose(error)
+        if path == "other" and request.method in ("GET", "HEAD"):
+            is_page = "text/html" in request.text(b"accept") and not request.path.startswith(BASE)
+            if is_page:  # a browser is at an address that does not exist: the page says so
+                return assets.load().response(assets.PAGE, request, 404)
         return problem(api_error(error))
-
-    def load_page(self) -> asyncio.Future[assets.Site]:
-        """Load the files of the page in a thread: one for all who wait."""
-        if self._loading is None or self._loading.done():  # again, if it failed
-            self._loading = self._world.thinking.run(assets.load)
-        return self._loading
-
-    def _loaded(self, respond: Callable[[Request], Response]) -> Handler:
-        """Return a handler that waits until the files of the page are loaded."""
-
-        async def load(request: Request) -> Response:
-            if not assets.is_loaded():
-                await asyncio.shield(self.load_page())
-            return respond(request)
-
-        return load
-
-    def _page(self, request: Request, status: int = 200) -> Response:
-        return assets.unversioned_file(assets.PAGE, request, status)
-
-    def _static_file(self, request: Request) -> Response:
-        try:
-            return assets.static_file(request)
-        except ApiError:
-            if _is_lost_browser(request):
-                return self._page(request, status=404)
-            raise
 
     def _metrics_page(self, _request: Request) -> Response:
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         return Response(200, self.metrics.text().encode(), (kind, *API_HEADERS))
-
-    def _lose(self, lost: StoreLost) -> None:
-        """Note that the store was lost, and end in a few seconds."""
-        if self._lost is None:
-            self._lost = lost
-            log.error("store lost", extra=details(problem=str(lost)))
-            asyncio.get_running_loop().call_later(LOST_STORE_SECONDS, self._world.end, lost)
-
-    def _check_store(self) -> None:
-        """Refuse if the store is known to be lost; nothing is read for it."""
-        if self._lost:
-            raise self._lost.with_traceback(None)
-
-    def _wake(self, game: str) -> None:
-        self.streams.wake(game)
 
     def _on_change(self, stored: StoredGame) -> None:
         """Wake the streams of a game that was read or changed, and start its bot."""
@@ -376,93 +356,20 @@ class App:
             threads.close()
 
 
-def _is_lost_browser(request: Request) -> bool:
-    """Return whether somebody opened an address that does not exist: they get a page that says so."""
-    is_page = request.method in ("GET", "HEAD") and not request.path.startswith(BASE)
-    return is_page and "text/html" in request.text(b"accept")
-
-
-def _bound(handler: Callable[..., object], owners: Mapping[str, object]) -> Handler:
-    """Bind a handler of the table to the object that it is a method of."""
-    owner, _, name = handler.__qualname__.partition(".")
-    found: Handler = getattr(owners[owner], name)
-    return found
-
-
-def _at_once(respond: Callable[[Request], Response]) -> Handler:
-    async def answer(request: Request) -> Response:
-        return respond(request)
-
-    return answer
-
-
-def _headers(pairs: Iterable[Header]) -> dict[bytes, bytes]:
+def _headers(pairs: Collection[Header]) -> dict[bytes, bytes]:
     """Return the headers by name; what a proxy or HTTP/2 sends in several is joined."""
-    headers: dict[bytes, bytes] = {}
-    for name, value in pairs:
-        if name in headers and name in _JOINED:
-            headers[name] += _JOINED[name] + value
-        else:
-            headers[name] = value
+    headers = dict(pairs)
+    if len(headers) < len(pairs):
+        for name, between in ((b"cookie", b"; "), (b"x-forwarded-for", b", ")):
+            if name in headers:
+                headers[name] = between.join([text for one, text in pairs if one == name])
     return headers
 
 
-_JOINED = {b"cookie": b"; ", b"x-forwarded-for": b", "}
-
-
-class Bodies:
-    """Reads the bodies of requests, and gives up those that come too slowly.
-
-    One timer looks at all of them: a time limit for each would take a twentieth of a move's time.
-    """
-
-    def __init__(self) -> None:
-        self._since: dict[asyncio.Task[Any], float] = {}
-        self._late: set[asyncio.Task[Any]] = set()
-        self._timer: asyncio.TimerHandle | None = None
-
-    async def read(self, receive: Receive) -> bytes:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a request is answered in a task")
-        loop = asyncio.get_running_loop()
-        self._since[task] = loop.time()
-        if self._timer is None:
-            self._timer = loop.call_later(1, self._look)
-        try:
-            message = await receive()
-            body = message.get("body", b"")
-            while message.get("more_body", False) and len(body) <= MAX_BODY_BYTES:
-                message = await receive()
-                body += message.get("body", b"")
-        except asyncio.CancelledError:
-            if task not in self._late:
-                raise
-            self._late.discard(task)
-            task.uncancel()
-            raise ApiError("timeout", f"the body did not come within {BODY_SECONDS:.0f} s") from None
-        finally:
-            del self._since[task]
-        if message["type"] == "http.disconnect":
-            raise ApiError("badRequest", "the connection was closed before the body had come")
-        if len(body) > MAX_BODY_BYTES:
-            raise ApiError("tooLarge", f"a body has {MAX_BODY_BYTES} bytes at most")
-        return bytes(body)
-
-    def _look(self) -> None:
-        loop = asyncio.get_running_loop()
-        late = loop.time() - BODY_SECONDS
-        for task in [task for task, since in self._since.items() if since < late]:
-            self._late.add(task)
-            task.cancel()
-        self._timer = None
-        if self._since:
-            self._timer = loop.call_later(1, self._look)
-
-
 async def _respond(send: Send, response: Response, *, is_head: bool) -> None:
-    status, body, headers = response
+    status, body, found = response
+    headers = [*found]
     if status not in (204, 304):
-        headers = (*headers, (b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": [*headers]})
+        headers.append((b"content-length", b"%d" % len(body)))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if is_head else body})

@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from noughts.web.page_data import mistakes, page_data
-from noughts.web.problems import ApiError
 from noughts.web.request import Header, Request, Response
 
 CONTENT_TYPES = {
@@ -34,7 +33,8 @@ PAGES = (
 )
 """The addresses at which the page is opened."""
 
-PAGE, WORKER, ROBOTS = UNVERSIONED = ("index.html", "worker.js", "robots.txt")
+PAGE, WORKER, ROBOTS = "index.html", "worker.js", "robots.txt"
+UNVERSIONED = {PAGE, WORKER, ROBOTS}
 """Files at addresses that never change, which browsers ask for again each time."""
 
 CONTENT_SECURITY_POLICY = (
@@ -66,6 +66,25 @@ class Site(NamedTuple):
     version: str
     files: dict[str, File]
 
+    def response(self, name: str, request: Request, status: int = 200) -> Response:
+        """Return a file, or 304 if the client has it."""
+        file = self.files[name]
+        if request.prefix and name == PAGE:
+            file = _prefixed(file, request.prefix)
+        is_kept = name not in UNVERSIONED
+        headers = (
+            *FILE_HEADERS,
+            (b"etag", file.tag.encode()),
+            (b"cache-control", b"public, max-age=31536000, immutable" if is_kept else b"no-cache"),
+            (b"vary", b"accept-encoding"),
+        )
+        if status == 200 and file.tag in request.text(b"if-none-match"):
+            return Response(304, b"", headers)
+        headers = (*headers, (b"content-type", file.kind.encode()))
+        if "gzip" in request.text(b"accept-encoding") and len(file.compressed) < len(file.plain):
+            return Response(status, file.compressed, (*headers, (b"content-encoding", b"gzip")))
+        return Response(status, file.plain, headers)
+
 
 @cache
 def load() -> Site:
@@ -91,43 +110,6 @@ def _file(name: str, content: bytes) -> File:
     tag = f'"{sha256(content).hexdigest()[:16]}"'
     kind = CONTENT_TYPES[name.rpartition(".")[2]]
     return File(kind, content, gzip.compress(content, 9, mtime=0), tag)
-
-
-def is_loaded() -> bool:
-    return load.cache_info().currsize > 0
-
-
-def static_file(request: Request) -> Response:
-    """Return a file of this version; those of other versions are gone."""
-    _, _, version, name = request.path.split("/")
-    site = load()
-    if version != site.version or name not in site.files or name in UNVERSIONED:
-        raise ApiError("notFound", "nothing is at that address: reload the page")
-    return _response(request, site.files[name], b"public, max-age=31536000, immutable")
-
-
-def unversioned_file(name: str, request: Request, status: int = 200) -> Response:
-    """Return a file that browsers ask for again each time."""
-    file = load().files[name]
-    if request.prefix and name == PAGE:
-        file = _prefixed(file, request.prefix)
-    return _response(request, file, b"no-cache", status)
-
-
-def _response(request: Request, file: File, cache_control: bytes, status: int = 200) -> Response:
-    """Return a file, or 304 if the client has it."""
-    headers = (
-        *FILE_HEADERS,
-        (b"etag", file.tag.encode()),
-        (b"cache-control", cache_control),
-        (b"vary", b"accept-encoding"),
-    )
-    if status == 200 and file.tag in request.text(b"if-none-match"):
-        return Response(304, b"", headers)
-    headers = (*headers, (b"content-type", file.kind.encode()))
-    if "gzip" in request.text(b"accept-encoding") and len(file.compressed) < len(file.plain):
-        return Response(status, file.compressed, (*headers, (b"content-encoding", b"gzip")))
-    return Response(status, file.plain, headers)
 
 
 @lru_cache(maxsize=8)

@@ -35,7 +35,7 @@ from noughts.store.rows import entries_of, format_events
 from noughts.web import schemas
 from noughts.web.bots import Roster
 from noughts.web.games import Games
-from noughts.web.limits import Limit
+from noughts.web.limits import Limits
 from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
 from noughts.web.presence import Presence
@@ -79,16 +79,13 @@ class Commands:
     presence: Presence
     roster: Roster
     metrics: Metrics
-    creates: Limit
-    joins: Limit
-    moves: Limit
-    wrong_secrets: Limit
+    limits: Limits
 
     # Playing.
 
     async def move(self, request: Request) -> Response:
         """Place a mark."""
-        self.moves.spend(request)
+        self.limits.moves.spend(request)
         body = request.json(schemas.Move)
 
         def place(stored: StoredGame) -> tuple[tuple[Response, bool], Change | None]:
@@ -198,14 +195,14 @@ class Commands:
         try:
             return await self.games.change(request.id, decide)
         except WrongSecret:
-            self.wrong_secrets.spend(request)
+            self.limits.wrong_secrets.spend(request)
             raise
 
     # Games and seats.
 
     async def create(self, request: Request) -> Response:
         """Create a game, and take a seat in it."""
-        self.creates.spend(request)
+        self.limits.creates.spend(request)
         body = request.json(schemas.Create)
         if (body.opponent == "bot") != (body.bot is not None):
             raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
@@ -276,7 +273,7 @@ class Commands:
 
     async def join(self, request: Request) -> Response:
         """Take the free seat of a game, by invitation or in the lobby."""
-        self.joins.spend(request)
+        self.limits.joins.spend(request)
         body = request.json(schemas.Join)
         secret, key = _derived_secret(body.key, request.id), hash_secret(body.key)
 
@@ -339,7 +336,7 @@ class Commands:
             return _moved(202, stored.version, "", offer)
         is_new = room_of(stored).next is None
         if is_new:
-            self.creates.spend(request)
+            self.limits.creates.spend(request)
             stored = await self._create_rematch(stored)
         following = await self.games.find(room_of(stored).next or "")
         secrets = {

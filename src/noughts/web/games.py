@@ -28,7 +28,7 @@ from noughts.store.errors import (
 )
 from noughts.store.rows import Entry, check_id, game_of, parse_record
 from noughts.store.writer import LATE
-from noughts.web.logging import Outage, log, report
+from noughts.web.logging import Outage, details, log, report
 from noughts.web.metrics import Metrics
 from noughts.web.problems import GamesUnavailable, absent
 from noughts.web.world import World, resolve
@@ -43,6 +43,9 @@ MAX_GAMES_PER_READ = 100
 
 FIXED_BYTES = 3_000
 """What a game takes in memory apart from its record and its room, roughly."""
+
+LOST_STORE_SECONDS = 5.0
+"""How long a server whose store was lost still answers, so that a monitor notices."""
 
 LOOK_SECONDS = 0.5
 """How often to look for changes that wait too long for their commit."""
@@ -70,12 +73,12 @@ class Games:
         """Called when somebody looks at a game."""
         self.on_presence: Callable[[Sequence[str] | None], None] = lambda _games: None
         """Called with the games of which others say that somebody came or left; with None for any."""
-        self.on_lost: Callable[[StoreLost], None] = lambda _error: None
         self.outage, self.write_outage = Outage("reading"), Outage("writing")
         """Apart: with a full disk, reading goes on."""
         self.damaged: set[str] = set()
         self.lost = 0
         """How many games the store had at an earlier state than it had acknowledged."""
+        self._lost_store: StoreLost | None = None
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
         self._cache: OrderedDict[str, StoredGame] = OrderedDict()
@@ -106,7 +109,8 @@ class Games:
         stored = stored or await self.read(game)
         if stored is None or stored.is_deleted:
             raise absent()
-        self._touch(stored)
+        if game in self._cache:
+            self._cache.move_to_end(game)
         self.on_visit(stored)
         return stored
 
@@ -150,13 +154,12 @@ class Games:
                 outcome = failure or reading.result().get(game)
                 if isinstance(outcome, CorruptStore):
                     self.report_damage(game, outcome)
-                if not isinstance(outcome, BaseException):
-                    outcome = self._apply_read(game, outcome, held[game])
+                error = outcome if isinstance(outcome, BaseException) else None
+                found = None if isinstance(outcome, BaseException) else outcome
+                if error is None:
+                    found = self._apply_read(game, found, held[game])
                 for future in futures:
-                    if isinstance(outcome, BaseException):
-                        resolve(future, None, outcome)
-                    else:
-                        resolve(future, outcome)
+                    resolve(future, found, error)
 
         reading.add_done_callback(done)
 
@@ -165,14 +168,11 @@ class Games:
         found: dict[str, StoredGame | NoughtsError] = {}
         try:
             rows = self.store.read_rows(games)
-        except CorruptStore:
+        except CorruptStore as error:
             if len(games) == 1:
-                raise
+                return {games[0]: error}
             for game in games:
-                try:
-                    found |= self._read_rows([game])
-                except NoughtsError as error:
-                    found[game] = error
+                found |= self._read_rows([game])
             return found
         for row in rows:
             try:
@@ -212,15 +212,23 @@ class Games:
 
     def note_failure(self, error: NoughtsError) -> None:
         if isinstance(error, StoreLost):
-            self.on_lost(error)
+            self.lose(error)
         elif isinstance(error, StoreUnavailable):
             self.outage.begin(error)
 
-    # Keeping.
+    def lose(self, error: StoreLost) -> None:
+        """Note that the store was lost, and end in a few seconds."""
+        if self._lost_store is None:
+            self._lost_store = error
+            log.error("store lost", extra=details(problem=str(error)))
+            self._loop.call_later(LOST_STORE_SECONDS, self.world.end, error)
 
-    def _touch(self, stored: StoredGame) -> None:
-        if stored.id in self._cache:
-            self._cache.move_to_end(stored.id)
+    def check_store(self) -> None:
+        """Refuse if the store is known to be lost; nothing is read for it."""
+        if self._lost_store:
+            raise self._lost_store.with_traceback(None)
+
+    # Keeping.
 
     def _keep(self, stored: StoredGame) -> None:
         before = self._cache.get(stored.id)
@@ -242,17 +250,17 @@ class Games:
     async def change(self, game: str, decide: Decide[T]) -> T:
         """Answer a command, durably: judge it again until it is committed or refused."""
         before, is_fresh = self._cache.get(game), not self.is_shared
-        if before is None:
-            before, is_fresh = await self._read_or_nothing(game), True
         for _ in range(MAX_TRIES):
+            if before is None:
+                before, is_fresh = await self.read(game), True
             try:
-                if before.is_deleted:
+                if before is None or before.is_deleted:
                     raise absent()
                 answer, change = decide(before)
             except NoughtsError:
                 if is_fresh:
                     raise
-                before, is_fresh = await self._read_or_nothing(game), True
+                before = None
                 continue
             if change is None:
                 if not self.is_shared:
@@ -266,19 +274,11 @@ class Games:
                 await self.submit(change)
             except (StaleVersion, NoSuchGame):
                 known = self._cache.get(game)
-                if known and known.revision > before.revision:
-                    before, is_fresh = known, not self.is_shared
-                else:
-                    before, is_fresh = await self._read_or_nothing(game), True
+                is_newer = known and known.revision > before.revision
+                before, is_fresh = known if is_newer else None, not self.is_shared
                 continue
             return answer
         raise GamesUnavailable(f"a game changes too fast: {MAX_TRIES} tries were too late")
-
-    async def _read_or_nothing(self, game: str) -> StoredGame:
-        found = await self.read(game)
-        if found is None:
-            raise absent()
-        return found
 
     async def create(self, game: str, room: str, entries: Sequence[Entry]) -> StoredGame:
         """Create a game; one that exists raises `StaleVersion`."""
@@ -299,7 +299,7 @@ class Games:
             self.write_outage.begin(error)
             raise
         except StoreLost as error:
-            self.on_lost(error)
+            self.lose(error)
             raise
 
     def _in_time(self, outcome: asyncio.Future[T]) -> asyncio.Future[T]:
@@ -367,19 +367,17 @@ class Games:
         """Apply what other processes have changed; what does not follow on what is known is read."""
         if news is None:
             self.on_presence(None)
-            self._look_at_followed()
+            for game in tuple(self.followed):
+                self.read_soon(game)
             return
         present = [one.id for one in news if not one.revision]
         if present:
             self.on_presence(present)
         for one in news:
             known = self._cache.get(one.id)
-            if known is None or one.revision <= known.revision:
-                if known is None and one.revision and one.id in self.followed:
-                    self.read_soon(one.id)
+            if one.revision <= (known.revision if known else 0):
                 continue
-            after = _followed(known, one)
-            if after:
+            if after := known and _followed(known, one):
                 self._keep(after)
             elif one.id in self.followed:
                 self.read_soon(one.id)
@@ -389,10 +387,6 @@ class Games:
     def read_soon(self, game: str) -> None:
         task = asyncio.ensure_future(self.read(game))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
-
-    def _look_at_followed(self) -> None:
-        for game in tuple(self.followed):
-            self.read_soon(game)
 
     async def follow(self) -> None:
         """Compare the games that are followed here with the store: news may have been lost."""

@@ -11,6 +11,7 @@ from math import ceil
 
 from noughts.web.problems import ApiError
 from noughts.web.request import Request
+from noughts.web.settings import Settings
 
 MAX_ADDRESSES = 10_000
 """Beyond that, those that came longest ago are forgotten."""
@@ -29,15 +30,7 @@ class Limit:
         """Take a token, or refuse."""
         if not self._per_minute:
             return
-        name = network(request.address)
-        left = self._left(name)
-        self._buckets[name] = left - 1, self._clock()
-        self._buckets.move_to_end(name)
-        if len(self._buckets) > MAX_ADDRESSES:
-            self._buckets.popitem(last=False)
-
-    def _left(self, name: str) -> float:
-        now, most = self._clock(), float(self._per_minute)
+        name, now, most = network(request.address), self._clock(), float(self._per_minute)
         left, since = self._buckets.get(name, (most, now))
         left = min(most, left + (now - since) * most / 60)
         if left < 1:
@@ -45,7 +38,22 @@ class Limit:
             raise ApiError(
                 "tooMany", f"too many {self._what} from your address: wait {wait} s", retry_after=wait
             )
-        return left
+        self._buckets[name] = left - 1, now
+        self._buckets.move_to_end(name)
+        if len(self._buckets) > MAX_ADDRESSES:
+            self._buckets.popitem(last=False)
+
+
+class Limits:
+    """Every limit per address, apart from that of streams."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.creates = Limit("new games", settings.creates_per_minute)
+        self.joins = Limit("attempts to join", settings.joins_per_minute)
+        self.moves = Limit("moves", settings.moves_per_minute)
+        self.wrong_secrets = Limit("wrong secrets", settings.wrong_secrets_per_minute)
+        self.analyses = Limit("analyses", settings.analyses_per_minute)
+        self.drawings = Limit("QR codes", settings.creates_per_minute)
 
 
 @lru_cache(maxsize=4096)

@@ -29,9 +29,9 @@ NOBODY = Present()
 
 
 class Presence:
-    def __init__(self, games: Games, wake: Callable[[str], None]) -> None:
+    def __init__(self, games: Games) -> None:
         self._games = games
-        self._wake = wake
+        self.wake: Callable[[str], None] = lambda _game: None
         """Has the streams of a game look again."""
         self._table = games.store.presence(games.world.new_id())
         self._run = games.world.attending.run
@@ -112,7 +112,7 @@ class Presence:
                 del self._shown[game]
                 self._elsewhere.pop(game, None)
             self._show(game)
-        self._wake(game)
+        self.wake(game)
         if self._table and game not in self._writing:
             self._start(self._write(game))
 
@@ -167,7 +167,7 @@ class Presence:
             if game in self._here and self._elsewhere.get(game, NOBODY) != elsewhere:
                 self._elsewhere[game] = elsewhere
                 self._show(game)
-                self._wake(game)
+                self.wake(game)
 
     async def attended(self) -> dict[str, bool]:
         """Return the games to list in the lobby: True with a player connected, False if one just left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ from noughts.text.speaker import CellNames
 from noughts.web import analysis, schemas
 from noughts.web.bots import Roster
 from noughts.web.games import Games
-from noughts.web.limits import Limit
+from noughts.web.limits import Limits
 from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, GamesUnavailable
 from noughts.web.request import Request, Response, read_version
@@ -45,10 +45,7 @@ class Queries:
     presence: Presence
     streams: Streams
     roster: Roster
-    check_store: Callable[[], None]
-    wrong_secrets: Limit
-    analyses: Limit
-    drawings: Limit
+    limits: Limits
 
     async def read(self, request: Request) -> Response:
         """Return a game as it is, or as it was at a version."""
@@ -75,7 +72,7 @@ class Queries:
         secrets = request.secrets()
         held = room_of(stored).held(secrets)
         if secrets and not held:
-            self.wrong_secrets.spend(request)
+            self.limits.wrong_secrets.spend(request)
         return held
 
     async def lobby(self, request: Request) -> Response:
@@ -113,7 +110,7 @@ class Queries:
 
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
-        self.analyses.spend(request)
+        self.limits.analyses.spend(request)
         parameters = request.parameters("board", "moves", "first", "cells")
         first = parameters.get("first", "X")
         if first not in MARKS:
@@ -134,7 +131,7 @@ class Queries:
 
     async def qr(self, request: Request) -> Response:
         """Draw a link as a QR code."""
-        self.drawings.spend(request)
+        self.limits.drawings.spend(request)
         link = request.json(schemas.Link).link
         svg = await self.games.world.thinking.run(lambda: _draw(link))
         return Response(200, schemas.encode(schemas.LinkImage(svg=svg)))
@@ -146,12 +143,12 @@ class Queries:
 
     async def health(self, _request: Request) -> Response:
         """Report that the server answers, and has not lost its store."""
-        self.check_store()
+        self.games.check_store()
         return Response(200, schemas.encode(schemas.Health()))
 
     async def ready(self, _request: Request) -> Response:
         """Report whether the games can be reached."""
-        self.check_store()
+        self.games.check_store()
         if self.games.store.writer.waiting_seconds() > LATE_SECONDS:
             raise GamesUnavailable("a commit has waited for too long")
         try:

@@ -15,7 +15,7 @@ from noughts.web.schemas import BASE, Action, Moved, Rematch, Seated, TakeBackRe
 from noughts.web.streams import Stream
 
 Result: TypeAlias = Response | Stream
-Handler: TypeAlias = Callable[[Request], Awaitable[Result]]
+Handler: TypeAlias = Callable[[Request], Response | Awaitable[Result]]
 
 
 class Parameter(NamedTuple):

@@ -22,10 +22,10 @@ from noughts.web.games import Games
 from noughts.web.limits import network
 from noughts.web.logging import log
 from noughts.web.metrics import Metrics
-from noughts.web.presence import NOBODY, Presence
+from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, absent
 from noughts.web.request import API_HEADERS, Header, Request, read_version
-from noughts.web.rooms import offer_of, room_of, visible_room
+from noughts.web.rooms import Present, offer_of, room_of, visible_room
 from noughts.web.schemas import MarkName
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -49,24 +49,21 @@ HEADERS: tuple[Header, ...] = (
 )
 
 
-_NOTHING = None, 0, b""
-_NO_ROOM = (), b""
-
-
 class Stream:
     """One subscriber of a game."""
 
     status = 200
 
     __slots__ = (
-        "_after", "_has_started", "_is_awake", "_is_ended", "_room", "_sent", "_streams", "_task",
-        "_waiter", "address", "game", "has_news", "is_ping_due", "marks", "writing_since",
+        "_after", "_is_awake", "_is_ended", "_room", "_sent", "_streams", "_task", "_waiter", "address",
+        "game", "has_news", "is_in_lobby", "is_ping_due", "marks", "writing_since",
     )  # fmt: skip
 
     def __init__(
-        self, streams: Streams, game: str, marks: tuple[MarkName, ...], address: str, after: int
+        self, streams: Streams, stored: StoredGame, marks: tuple[MarkName, ...], address: str, after: int
     ) -> None:
-        self.game = game
+        self.game = stored.id
+        self.is_in_lobby = room_of(stored).open is not None
         self.marks = marks
         self.address = address
         self.is_ping_due = False
@@ -79,20 +76,20 @@ class Stream:
         self._sent: StoredGame | None = None
         """The value that was sent last."""
         self._room = b""
-        self._has_started = self._is_awake = self._is_ended = False
+        self._is_awake = self._is_ended = False
         self._waiter: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def run(self, receive: Receive, send: Send) -> None:
         """Send the stream until it ends, or its reader has gone."""
-        self._has_started = True
+        shared = self._streams.add(self)
         self._task = asyncio.current_task()
         leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
         leaving.add_done_callback(lambda _done: self.end())
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS]})
             await self._write(send, FIRST_FRAME)
-            await self._feed(send)
+            await self._feed(send, shared)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except asyncio.CancelledError:
             if not self._is_ended:  # by the server, and not by us
@@ -108,13 +105,13 @@ class Stream:
             with suppress(asyncio.CancelledError):
                 await leaving
 
-    async def _feed(self, send: Send) -> None:
+    async def _feed(self, send: Send, shared: Followed) -> None:
         while not self._is_ended:
             self._is_awake = False  # before it looks: what comes meanwhile wakes it again
-            if frames := await self._next_frames():
+            if frames := await self._next_frames(shared):
                 await self._write(send, frames)
                 if self.has_news:
-                    self._streams.was_sent(self)
+                    self._streams.observe(self._streams.time() - shared.changed_at)
             elif self.is_ping_due:
                 self.is_ping_due = False
                 await self._write(send, PING)
@@ -123,7 +120,7 @@ class Stream:
                 await self._waiter
                 self._waiter = None
 
-    async def _next_frames(self) -> bytes:
+    async def _next_frames(self, shared: Followed) -> bytes:
         """Return what the reader does not have yet."""
         games = self._streams.games
         now, sent = games.known(self.game), self._sent
@@ -138,16 +135,16 @@ class Stream:
             self.end()  # its client asks again
             return b""
         after = sent.version if sent else self._after
-        frames = self._streams.frames(now, after) if now.version > after or sent is None else b""
-        room = self._streams.room_frame(now)
+        self.has_news = sent is not None and now.version > after
+        frames = shared.frames(now, after) if self.has_news or sent is None else b""
+        room = shared.room_frame(now, self._streams.presence.present(self.game))
         if room is not self._room:
             frames = room + frames if sent is None else frames + room
-        self.has_news = sent is not None and now.version > after
         self._sent, self._room = now, room
         return frames
 
     async def _write(self, send: Send, frames: bytes) -> None:
-        self.writing_since = asyncio.get_running_loop().time()
+        self.writing_since = self._streams.time()
         await send({"type": "http.response.body", "body": frames, "more_body": True})
         self.writing_since = 0.0
 
@@ -164,60 +161,67 @@ class Stream:
     def cut(self) -> None:
         """End a stream whose reader does not read."""
         self._is_ended = True
+        self.writing_since = 0.0
         if self._task:
             self._task.cancel()
 
-    def close(self) -> None:
-        """Forget a stream that never ran."""
-        if not self._has_started:
-            self._streams.remove(self)
+
+class Followed:
+    """What the streams of a game share: frames are made once for all of them."""
+
+    __slots__ = ("_frames", "_room", "changed_at", "streams")
+
+    def __init__(self) -> None:
+        self.streams: dict[Stream, None] = {}
+        self.changed_at = 0.0
+        """When the game changed last, by the loop's time."""
+        self._frames: tuple[StoredGame | None, int, bytes] = (None, 0, b"")
+        """What was sent last: the value, the version before it, and the frames."""
+        self._room: tuple[tuple[object, ...], bytes] = ((), b"")
+        """What the frame of the room is made of, and the frame."""
+
+    def frames(self, now: StoredGame, after: int) -> bytes:
+        """Return the events of the game after a version, and its position."""
+        game, version, frames = self._frames
+        if game is not now or version != after:
+            new = [*takewhile(lambda one: one.next_version > after, reversed(now.entries))][::-1]
+            frames = b"".join([_frames(one, after) for one in new]) + position_frame(
+                now.version, now.game
+            )
+            self._frames = now, after, frames
+        return frames
+
+    def room_frame(self, now: StoredGame, present: Present) -> bytes:
+        """Return the room of the game: the same object for as long as nothing changes in it."""
+        seen = now.room, now.game.players, offer_of(now), present
+        before, frame = self._room
+        if seen != before:
+            frame = b"event: room\ndata: %b\n\n" % schemas.encode(visible_room(now, present))
+            self._room = seen, frame
+        return frame
 
 
 class Streams:
     def __init__(self, games: Games, presence: Presence, metrics: Metrics) -> None:
         self.games = games
-        self._presence = presence
-        self._metrics = metrics
+        self.presence = presence
+        self.observe = metrics.stream_seconds.observe
+        self.time = asyncio.get_running_loop().time
         self._open: dict[Stream, int] = {}
         """All streams, each with its second of the ping interval."""
-        self._by_game: dict[str, dict[Stream, None]] = {}
-        self._frames: dict[str, tuple[StoredGame | None, int, bytes]] = {}
-        """What was sent last of the followed games: the value, the version before it, and the frames."""
-        self._rooms: dict[str, tuple[tuple[object, ...], bytes]] = {}
-        """What their room frames are made of, and the frames."""
-        self._changed: dict[str, float] = {}
-        """When a followed game was changed last, by the loop's time."""
-        self._count = 0
+        self._followed: dict[str, Followed] = {}
+        self._count = self._second = 0
         self._per_address: Counter[str] = Counter()
-        self._loop = asyncio.get_running_loop()
         self.ended = 0
         """How many streams were cut because their reader did not read."""
-        games.followed = self._by_game.keys()
+        games.followed = self._followed.keys()
+        presence.wake = self.wake
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def frames(self, now: StoredGame, after: int) -> bytes:
-        """Return the events of a game after a version, and its position: made once for all streams."""
-        game, version, frames = self._frames.get(now.id, _NOTHING)
-        if game is not now or version != after:
-            new = takewhile(lambda one: one.next_version > after, reversed(now.entries))
-            frames = b"".join([*(_frames(one, after) for one in new)][::-1])
-            frames += position_frame(now.version, now.game)
-            self._frames[now.id] = now, after, frames
-        return frames
-
-    def room_frame(self, now: StoredGame) -> bytes:
-        """Return the room of a game: the same object for as long as nothing changes in it."""
-        seen = now.room, now.game.players, offer_of(now), self._presence.shown.get(now.id, NOBODY)
-        before, frame = self._rooms.get(now.id, _NO_ROOM)
-        if seen != before:
-            frame = b"event: room\ndata: %b\n\n" % schemas.encode(visible_room(now, seen[3]))
-            self._rooms[now.id] = seen, frame
-        return frame
-
     async def open(self, request: Request, stored: StoredGame, marks: tuple[MarkName, ...]) -> Stream:
-        """Admit a stream of a game, as it was just found."""
+        """Admit a stream of a game, as it was just found; it counts once it runs."""
         after = _last_seen(request)
         if after > stored.version:
             found = await self.games.read(stored.id)
@@ -231,58 +235,47 @@ class Streams:
         most = settings.streams_per_address
         if most and self._per_address[address] >= most:
             raise ApiError("tooMany", f"one address may have {most} streams", retry_after=5)
-        stream = Stream(self, stored.id, marks, address, after)
+        return Stream(self, stored, marks, address, after)
+
+    def add(self, stream: Stream) -> Followed:
         self._count += 1
         self._open[stream] = self._count % PING_SECONDS
-        self._per_address[address] += 1
-        self._by_game.setdefault(stored.id, {})[stream] = None
-        self._presence.came(stored.id, marks, is_in_lobby=room_of(stored).open is not None)
-        return stream
+        self._per_address[stream.address] += 1
+        shared = self._followed.setdefault(stream.game, Followed())
+        shared.streams[stream] = None
+        self.presence.came(stream.game, stream.marks, is_in_lobby=stream.is_in_lobby)
+        return shared
 
     def remove(self, stream: Stream) -> None:
-        if self._open.pop(stream, None) is None:
-            return
+        del self._open[stream]
         self._per_address[stream.address] -= 1
         if not self._per_address[stream.address]:
             del self._per_address[stream.address]
-        there = self._by_game[stream.game]
-        del there[stream]
-        if not there:
-            del self._by_game[stream.game]
-            for known in (self._changed, self._frames, self._rooms):
-                known.pop(stream.game, None)
-        self._presence.left(stream.game, stream.marks)
+        shared = self._followed[stream.game]
+        del shared.streams[stream]
+        if not shared.streams:
+            del self._followed[stream.game]
+        self.presence.left(stream.game, stream.marks)
 
     def wake(self, game: str, *, has_changed: bool = False) -> None:
         """Have the streams of a game look whether there is something new."""
-        if there := self._by_game.get(game):
+        if shared := self._followed.get(game):
             if has_changed:
-                self._changed[game] = self._loop.time()
-            for stream in there:
+                shared.changed_at = self.time()
+            for stream in shared.streams:
                 stream.wake()
 
-    def was_sent(self, stream: Stream) -> None:
-        if changed := self._changed.get(stream.game):
-            self._metrics.stream_seconds.observe(self._loop.time() - changed)
-
-    async def tick(self) -> None:
+    def look(self) -> None:
         """Ping the streams whose turn it is, and cut those whose readers have stopped reading."""
-        second = 0
-        while True:
-            await asyncio.sleep(1)
-            second = (second + 1) % PING_SECONDS
-            try:
-                self._metrics.count()
-                late = self._loop.time() - WRITE_SECONDS
-                for stream, turn in [*self._open.items()]:
-                    if turn == second:
-                        stream.is_ping_due = True
-                        stream.wake()
-                        if stream.writing_since and stream.writing_since < late:
-                            self.ended += 1
-                            stream.cut()
-            except Exception:  # go on with the next second
-                log.exception("pinging")
+        self._second = (self._second + 1) % PING_SECONDS
+        late = self.time() - WRITE_SECONDS
+        for stream, turn in [*self._open.items()]:
+            if stream.writing_since and stream.writing_since < late:
+                self.ended += 1
+                stream.cut()
+            elif turn == self._second:
+                stream.is_ping_due = True
+                stream.wake()
 
     def end(self) -> None:
         """End all streams: the server stops."""

@@ -143,10 +143,7 @@ class Follower:
         self.task = asyncio.ensure_future(self._run(stream))
 
     async def _run(self, stream: Stream) -> None:
-        try:
-            await stream.run(self._receive, self._send)
-        finally:
-            stream.close()
+        await stream.run(self._receive, self._send)
 
     async def _receive(self) -> Message:
         await self._leaving.wait()
