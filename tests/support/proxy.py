@@ -39,6 +39,7 @@ class Connection:
         """Set when a muted connection has dropped an answer, or is over."""
         self.is_over = False
         self._left = [client, server]
+        self._is_flowing = proxy.is_flowing
         request, response = proxy.filters(self)
         ways = (client, server, request), (server, client, response)
         self._threads = [Thread(target=self._forward, args=way, daemon=True) for way in ways]
@@ -64,6 +65,7 @@ class Connection:
         is_request_over = False
         with suppress(OSError, Cut):
             while not is_request_over and (data := source.recv(1 << 16)):
+                self._is_flowing.wait(LONG_DEADLINE_SECONDS)
                 self.is_stream |= b"content-type: text/event-stream" in data
                 if self.is_muted and source is self.server:
                     self.answered.set()
@@ -92,6 +94,9 @@ class Proxy:
         self._server = server
         self._tls = tls
         self.connections: list[Connection] = []
+        self.is_flowing = Event()
+        """While it is cleared, nothing is forwarded and nothing closed: neither end is told."""
+        self.is_flowing.set()
         self._listener = listener or socket.create_server(("127.0.0.1", 0))
         self.place: tuple[str, int] = self._listener.getsockname()
         self._acceptor = Thread(target=self._accept, daemon=True)
@@ -101,6 +106,7 @@ class Proxy:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.is_flowing.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._acceptor.join(LONG_DEADLINE_SECONDS)

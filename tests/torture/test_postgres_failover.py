@@ -23,12 +23,12 @@ from noughts.store import postgres as engine, postgres_session as sessions
 from noughts.store.rows import StoredGame
 from noughts.store.urls import open_store
 from noughts.web import games, presence, queries
-from support.deadlines import LONG_DEADLINE_SECONDS
+from support.deadlines import LONG_DEADLINE_SECONDS, eventually
 from support.figures import Property, record_figure
 from support.length import short_or_long
 from support.played import found
 from support.postgres_server import Node
-from support.proxy import Connection, Filter, Proxy
+from support.proxy import Proxy
 from support.store_games import everything
 from support.web.in_process import InProcessServer
 from support.web.inspection import events_of, figure, quiet_port
@@ -71,40 +71,7 @@ FIGURE = (
 NUMBERS = re.findall(r"{(\w+):", FIGURE)
 
 
-def eventually(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + LONG_DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < until, "it never comes"
-        time.sleep(0.01)
-
-
 # Two database servers
-
-
-class Network(Proxy):
-    """Forwards nothing while it is cut, and closes nothing: neither end is told."""
-
-    def __init__(self, server: tuple[str, int]) -> None:
-        self._is_whole = Event()
-        self._is_whole.set()
-        super().__init__(server)
-
-    def __exit__(self, *_: object) -> None:
-        self.mend()
-        super().__exit__()
-
-    def cut(self) -> None:
-        self._is_whole.clear()
-
-    def mend(self) -> None:
-        self._is_whole.set()
-
-    def filters(self, _connection: Connection) -> tuple[Filter, Filter]:
-        def pass_on(data: bytes) -> bytes:
-            self._is_whole.wait(LONG_DEADLINE_SECONDS)
-            return data
-
-        return pass_on, pass_on
 
 
 class Pair(AbstractContextManager["Pair"]):
@@ -112,7 +79,7 @@ class Pair(AbstractContextManager["Pair"]):
 
     def __init__(self, *, is_cut: bool = False) -> None:
         with ExitStack() as stack:
-            self._networks: dict[str, Network] = {}
+            self._networks: dict[str, Proxy] = {}
             self.primary = self._node(stack, "one", None, is_cut=is_cut)
             self.standby = self._node(stack, "two", self.primary, is_cut=is_cut)
             self.primary.wait_for_standby(self.standby)
@@ -128,7 +95,7 @@ class Pair(AbstractContextManager["Pair"]):
         node = Node(name, quiet_port(), primary)
         stack.enter_context(closing(node))
         if is_cut:
-            network = self._networks[name] = stack.enter_context(Network(node.address))
+            network = self._networks[name] = stack.enter_context(Proxy(node.address))
             node.address = network.place
         return node
 
@@ -139,7 +106,7 @@ class Pair(AbstractContextManager["Pair"]):
             case "frozen":
                 self.primary.freeze()
             case "cut":
-                self._networks[self.primary.name].cut()
+                self._networks[self.primary.name].is_flowing.clear()
 
     def break_commits(self, how: str) -> None:
         """End what waits for the standby, which has gone: it is recorded at the primary alone."""
@@ -159,7 +126,7 @@ class Pair(AbstractContextManager["Pair"]):
         """Let the old primary come back as a standby."""
         self.standby.kill()
         if network := self._networks.get(self.standby.name):
-            network.mend()
+            network.is_flowing.set()
         self.standby.follow(self.primary)
         self.primary.wait_for_standby(self.standby)
 
