@@ -28,7 +28,7 @@ from noughts.core.game import (
     fold,
 )
 from noughts.core.player import MAX_NAME_CHARACTERS, check_names_differ, clean_name, name_key
-from noughts.service import SHORT_ID_CHARACTERS, Answer, judge
+from noughts.service import SHORT_ID_CHARACTERS, judge
 from noughts.store.base import Change, Entry, StoredGame
 from noughts.store.errors import NoSuchGame, StaleVersion
 from noughts.store.rows import entries_of, format_events
@@ -62,13 +62,6 @@ SECRET_BYTES = 24
 """192 bits, in 32 letters, digits, - and _."""
 
 TOKENS = {(mark, cell): PlaceToken(Mark(mark), cell) for mark in MARKS for cell in range(9)}
-
-_REASONS = {
-    "gameOver": "the game is over",
-    "noSuchCell": "cells are numbered 0 to 8",
-    "cellTaken": "the cell is taken",
-    "notYourTurn": "it is the other player's turn",
-}
 
 
 @dataclass(frozen=True)
@@ -104,8 +97,8 @@ class Commands:
         body = request.json(schemas.Action)
 
         def resign(stored: StoredGame) -> tuple[Response, Change | None]:
-            mark = self._seat(request, stored, body.mark)
-            return self._judge(stored, Resign(Mark(mark)), body.version, body.key)
+            command = Resign(Mark(self._seat(request, stored, body.mark)))
+            return self._judge(stored, command, body.version, body.key)
 
         return await self._change(request, resign)
 
@@ -164,7 +157,8 @@ class Commands:
             )
         except StaleVersion as error:
             raise ApiError("staleVersion", str(error), version=stored.version) from None
-        check_legal(answer)
+        if isinstance(refused := answer.events[0], PlayerNotifyIllegalMove):
+            raise ApiError(refused.reason.value, version=answer.version)
         text = change.after.entries[-1].text if change else format_events(answer.events)
         return _moved(200, answer.version, text), change
 
@@ -208,8 +202,9 @@ class Commands:
             raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
         if body.other is not None and body.opponent != "self":
             raise ApiError("badRequest", "other is allowed only if both seats are yours")
-        key = body.key or self.games.world.new_id()
-        mark, first = self._choose(body.mark), self._choose(body.first)
+        key, fingerprint = body.key or self.games.world.new_id(), _fingerprint(body)
+        mark = _derived_mark(key, "mark") if body.mark == "random" else body.mark
+        first = _derived_mark(key, "first") if body.first == "random" else body.first
         other: MarkName = "O" if mark == "X" else "X"
         names: dict[MarkName, str] = {mark: _name(body.name, mark)}
         secrets = {mark: _derived_secret(key, mark)}
@@ -220,7 +215,7 @@ class Commands:
             names[other] = _name(body.other, other)
             secrets[other] = _derived_secret(key, other)
         seats = {
-            one: RoomSeat(secret=hash_secret(secrets[one]), key=_fingerprint(body))
+            one: RoomSeat(secret=hash_secret(secrets[one]), key=fingerprint)
             if one in secrets
             else RoomSeat(bot=policy)
             for one in MARKS
@@ -237,19 +232,20 @@ class Commands:
         entries = self._first_entries(Mark(first), names, are_entered=True)
         try:
             stored = await self.games.create(game, write_room(room), entries)
-        except StaleVersion:
-            return await self._create_again(request, body, game)
+        except StaleVersion:  # the first response may have been lost
+            stored = await self._find_created(game, fingerprint)
         except NoSuchGame:  # it was deleted since
             raise absent() from None
-        if room.open:
-            self.presence.created(game)
-        self.metrics.created[body.opponent] += 1
-        _log("created", stored, opponent=body.opponent)
+        else:
+            if room.open:
+                self.presence.created(game)
+            self.metrics.created[body.opponent] += 1
+            _log("created", stored, opponent=body.opponent)
+        invite = invite if room_of(stored).free else None
         return self._seated(201, request, stored, secrets, in_body=body.secret, invite=invite)
 
-    async def _create_again(self, request: Request, body: schemas.Create, game: str) -> Response:
-        """Return the same seat again: the first response may have been lost."""
-        fingerprint, key = _fingerprint(body), body.key or ""
+    async def _find_created(self, game: str, fingerprint: str) -> StoredGame:
+        """Return the game that the same request has created before."""
 
         def same(stored: StoredGame) -> tuple[StoredGame, None]:
             if not any(is_same(fingerprint, room_of(stored).seat(mark).key) for mark in MARKS):
@@ -257,19 +253,11 @@ class Commands:
             return stored, None
 
         try:
-            stored = await self.games.change(game, same)
+            return await self.games.change(game, same)
         except ApiError as error:
             if error.code == "notFound":
                 raise GamesUnavailable("the game has gone with its commit: try again") from None
             raise
-        room = room_of(stored)
-        own = {
-            mark: _derived_secret(key, mark)
-            for mark in MARKS
-            if is_same(fingerprint, room.seat(mark).key)
-        }
-        invite = _derived_secret(key, "invite") if room.free and room.invite else None
-        return self._seated(201, request, stored, own, in_body=body.secret, invite=invite)
 
     async def join(self, request: Request) -> Response:
         """Take the free seat of a game, by invitation or in the lobby."""
@@ -340,10 +328,7 @@ class Commands:
             stored = await self._create_rematch(stored)
         following = await self.games.find(room_of(stored).next or "")
         secrets = {
-            one: secret
-            for secret in request.secrets()
-            for one in MARKS
-            if is_same(hash_secret(secret), room_of(following).seat(one).secret)
+            one: secret for secret in request.secrets() for one in room_of(following).held((secret,))
         }
         if not secrets:
             raise absent()
@@ -381,9 +366,6 @@ class Commands:
             return named.after, named
 
         return await self.games.change(stored.id, end)
-
-    def _choose(self, asked: schemas.Choice) -> MarkName:
-        return self.games.world.random.choice(MARKS) if asked == "random" else asked
 
     async def _bot_name(self, policy: str) -> str:
         """Return a bot's name in the record, if the bot exists."""
@@ -435,14 +417,6 @@ class Commands:
         return Response(status, schemas.encode(body), tuple(headers))
 
 
-def check_legal(answer: Answer) -> None:
-    """Refuse a move that led only to a notice for its player."""
-    event = answer.events[0]
-    if isinstance(event, PlayerNotifyIllegalMove):
-        code = event.reason.value
-        raise ApiError(code, _REASONS[code], version=answer.version)
-
-
 def _with_room(stored: StoredGame, room: Room, hour: int) -> Change:
     """Return the change of a room, which leaves the record as it is."""
     return Change(stored, stored.followed_by(room=write_room(room), hour=hour))
@@ -458,6 +432,11 @@ def _moved(status: int, version: int, text: str, offer: RoomOffer | None = None)
 def _derived_secret(key: str, what: str) -> str:
     """Derive a secret from a key: a request that is sent again gets the same one."""
     return urlsafe_b64encode(sha256(f"{what} {key}".encode()).digest()[:SECRET_BYTES]).decode()
+
+
+def _derived_mark(key: str, what: str) -> MarkName:
+    """Draw a mark, for a request that is sent again the same one."""
+    return MARKS[sha256(f"{what} {key}".encode()).digest()[0] % 2]
 
 
 def _fingerprint(body: schemas.Create) -> str:

@@ -94,11 +94,11 @@ class ApiError(errors.NoughtsError):
     """A refusal with a code of its own."""
 
     def __init__(
-        self, code: str, detail: str, *, version: int | None = None, retry_after: int | None = None
+        self, code: str, detail: str = "", *, version: int | None = None, retry_after: int | None = None
     ) -> None:
-        super().__init__(detail)
         self.code = code
         self.status, self.title = CODES[code]
+        super().__init__(detail or self.title)
         self.version = version
         self.headers: tuple[tuple[bytes, bytes], ...] = ()
         """Those apart from the headers of every problem."""
