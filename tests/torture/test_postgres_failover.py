@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from http.client import HTTPException
 from itertools import zip_longest
 from logging import LogRecord
-from queue import SimpleQueue
 from random import Random
 from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
@@ -34,8 +33,8 @@ from support.web.in_process import InProcessServer
 from support.web.inspection import events_of, figure, quiet_port
 from support.web.serving import Server, Stream, new_key
 
-TABLES = 4
-"""Of two players each."""
+PLAYERS = 8
+"""Each has both seats of a game."""
 
 ROUNDS = short_or_long(1, 6)
 """Failovers in a row: to the standby, back to the first server, and so on."""
@@ -60,7 +59,7 @@ LENIENT = 10
 
 RETRY_SECONDS = 0.1
 PATIENCE_SECONDS = 1.0
-"""How long to wait for an opponent who may have seen more of the game than there is now."""
+"""How long to wait for a version that may have been lost."""
 
 FIGURE = (
     "{rounds:.0f} failovers of PostgreSQL, {way}: {commands:,.0f} acknowledged commands, "
@@ -135,9 +134,9 @@ class Pair(AbstractContextManager["Pair"]):
 
 
 class Acknowledged(NamedTuple):
-    """A command that was acknowledged; without a key it created a game, or joined one."""
+    """A command that was acknowledged; without a key it created a game."""
 
-    table: int
+    player: int
     game: str
     key: str | None
     version: int
@@ -165,12 +164,7 @@ class Play(AbstractContextManager["Play"]):
         self.is_given_up = False
         """True when nobody is to wait for an answer any more."""
         self.failures: list[BaseException] = []
-        self._players = [
-            Player(self, table, mark, invites, Random(chance.random()))
-            for table in range(TABLES)
-            for invites in [SimpleQueue[tuple[str, str] | None]()]
-            for mark in "XO"
-        ]
+        self._players = [Player(self, number, Random(chance.random())) for number in range(PLAYERS)]
         for player in self._players:
             player.start()
 
@@ -197,12 +191,12 @@ class Play(AbstractContextManager["Play"]):
         self.wait_for(lambda: len(self.acknowledged) >= wanted)
 
     def resumed(self, since: float, seconds: float) -> float:
-        """Wait until a command was acknowledged at each table since then; return how long that took."""
+        """Wait until each player's command was acknowledged since then; return how long that took."""
 
         def first() -> dict[int, float]:
-            return {one.table: one.at for one in reversed(self.acknowledged) if one.at > since}
+            return {one.player: one.at for one in reversed(self.acknowledged) if one.at > since}
 
-        self.wait_for(lambda: len(first()) == TABLES, seconds)
+        self.wait_for(lambda: len(first()) == PLAYERS, seconds)
         return max(first().values()) - since
 
     def check(self) -> None:
@@ -223,76 +217,48 @@ class Play(AbstractContextManager["Play"]):
 class Player(Thread):
     """Plays one game after another; repeats a command at the other server until it is answered."""
 
-    def __init__(
-        self,
-        play: Play,
-        table: int,
-        mark: str,
-        invites: SimpleQueue[tuple[str, str] | None],
-        chance: Random,
-    ) -> None:
+    def __init__(self, play: Play, number: int, chance: Random) -> None:
         super().__init__(daemon=True)
         self._play = play
-        self._table = table
-        self._mark = mark
-        self._invites = invites
+        self._number = number
         self._chance = chance
         self._clients = [server.client() for server in play.servers]
         self._at = chance.randrange(2)
-        self._join: tuple[str, dict[str, object]] | None = None
-        self._has_waited = False
-        """Whether nothing has come for long in a game of which some may be lost."""
 
     def run(self) -> None:
         try:
             while not self._play.is_over.is_set():
-                if game := self._sit_down():
-                    self._play_game(game)
+                self._play_game()
         except BaseException as failure:  # noqa: BLE001 - raised by `check`
             self._play.failures.append(failure)
             self._play.is_over.set()
             self._play.notify()
         finally:
-            if self._mark == "X":
-                self._invites.put(None)
             for client in self._clients:
                 client.close()
 
-    def _sit_down(self) -> str | None:
-        """Create a game, or join the one that was created at this table."""
-        body: dict[str, object] = {"key": new_key(), "secret": True}
-        if self._mark == "X":
-            created = self._ask("", {"opponent": "friend", "mark": "X", **body})
-            if created is None:
-                return None
-            self._invites.put((created["id"], created["invite"]))
-            return self._seat(created)
-        invited = self._invites.get()
-        if invited is None:
-            return None
-        self._join = f"/{invited[0]}/join", {"invite": invited[1], **body}
-        joined = self._ask(*self._join)
-        return joined and self._seat(joined)
-
-    def _seat(self, seat: Any) -> str:
-        for client in self._clients:
-            client.secret = seat["secrets"][self._mark]
-        self._acknowledge(seat["id"], None, seat["game"])
-        return str(seat["id"])
-
-    def _play_game(self, game: str) -> None:
-        self._has_waited = False
+    def _play_game(self) -> None:
+        seats = self._ask("", {"opponent": "self", "mark": "X", "key": new_key(), "secret": True})
+        if seats is None:
+            return
+        game: str = seats["id"]
+        self._acknowledge(game, None, seats["game"])
+        version: int = seats["game"]["version"]
         stream = self._follow(game)
-        version = 0
-        while stream and not (self._play.is_over.is_set() or self._is_elsewhere()):
+        while stream and not self._play.is_over.is_set():
             if stream.is_over:
-                stream, version = self._reload(game), 0
+                self._play.reloads += 1
+                stream, version = self._follow(game), 0
                 continue
-            position = self._when_wanted(stream, version)
+            position = self._shown(stream, version)
             if position is None:
+                version = 0
                 continue
             if position["over"]:
                 break
+            mark = "XO"[(len(position["moves"]) + (position["first"] == "O")) % 2]
+            for client in self._clients:
+                client.secret = seats["secrets"][mark]
             key, free = new_key(), [cell for cell in range(9) if cell not in position["moves"]]
             move = {"version": position["version"], "cell": self._chance.choice(free), "key": key}
             moved = self._ask(f"/{game}/moves", move)
@@ -304,19 +270,6 @@ class Player(Thread):
             assert version == position["version"] + len(moved["events"])
         if stream:
             stream.close()
-
-    def _is_elsewhere(self) -> bool:
-        """Return whether this table goes on with another game, because some of this one was lost."""
-        if self._mark == "X":
-            return self._has_waited
-        return self._play.may_lose and not self._invites.empty()
-
-    def _reload(self, game: str) -> Stream | None:
-        """Open the stream again after it has ended; return None if the game was lost."""
-        self._play.reloads += 1
-        if self._join and self._ask(*self._join) is None:  # that it was joined may be lost, too
-            return None
-        return self._follow(game)
 
     def _follow(self, game: str) -> Stream | None:
         while not self._play.is_over.is_set():
@@ -335,27 +288,22 @@ class Player(Thread):
             self._pause()
         return None
 
-    def _when_wanted(self, stream: Stream, version: int) -> Any:
-        """Wait until it is our turn after that version, or the game is over; None if the stream is."""
+    def _shown(self, stream: Stream, version: int) -> Any:
+        """Wait until a stream shows a version; return the position, or None if it is never shown."""
         latest: list[Any] = []
 
         def is_so() -> bool:
-            latest.clear()
-            if stream.is_over or self._play.is_over.is_set() or self._is_elsewhere():
+            events, latest[:] = stream.events, stream.positions[-1:]
+            if stream.is_over or self._play.is_over.is_set():
+                latest.clear()
                 return True
-            events, positions = stream.events, stream.positions
-            if not positions or positions[-1]["version"] < max(version, int(events[-1].id or 0)):
-                return False  # more is about to come
-            if all(message.data["event"] != "gameReady" for message in events):
-                return False
-            turn = "XO"[(len(positions[-1]["moves"]) + (positions[-1]["first"] == "O")) % 2]
-            latest[:] = positions[-1:]
-            return positions[-1]["over"] or turn == self._mark
+            # Otherwise more is about to come.
+            return bool(latest) and latest[0]["version"] >= max(version, int(events[-1].id or 0))
 
-        if self._play.may_lose:  # the opponent may have seen the end of the game, and gone
-            self._has_waited = not self._play.comes(is_so, PATIENCE_SECONDS)
-        else:
+        if not self._play.may_lose:
             self._play.wait_for(is_so)
+        elif not self._play.comes(is_so, PATIENCE_SECONDS):
+            return None
         return latest[0] if latest else None
 
     def _ask(self, path: str, body: dict[str, object]) -> Any:
@@ -384,7 +332,9 @@ class Player(Thread):
         self._play.is_over.wait(RETRY_SECONDS)
 
     def _acknowledge(self, game: str, key: str | None, answer: Any) -> None:
-        done = Acknowledged(self._table, game, key, answer["version"], answer["events"], time.monotonic())
+        done = Acknowledged(
+            self._number, game, key, answer["version"], answer["events"], time.monotonic()
+        )
         with self._play.news:
             self._play.acknowledged.append(done)
             self._play.news.notify_all()
@@ -528,7 +478,7 @@ def fail_over(pair: Pair, play: Play, way: str, *, is_long: bool) -> float:
 
 def wait_until_it_is_said(play: Play, before: Sequence[int]) -> None:
     """Wait until players, monitors and the log get to know that commits wait; once in the log."""
-    play.wait_for(lambda: play.refused > TABLES, LENIENT * ANSWER_SECONDS)
+    play.wait_for(lambda: play.refused > PLAYERS, LENIENT * ANSWER_SECONDS)
     for server, count in zip(play.servers, before, strict=True):
         look_around(server, play)
         eventually(lambda: oldest_commit_seconds(server) > ANSWER_SECONDS)  # noqa: B023 - the same
