@@ -16,10 +16,11 @@ import sqlite3
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 from unittest.mock import patch
 
 import apsw
@@ -40,52 +41,10 @@ _LOGS = apsw.SQLITE_OPEN_SUPER_JOURNAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQ
 _NAMES = ChainMap(apsw.mapping_extended_result_codes, apsw.mapping_result_codes)
 _numbers = count()
 
+_Piece: TypeAlias = tuple[int, bytes | None]
+"""An offset and what was written there; None if the file was made that long."""
 
-class Create(NamedTuple):
-    """A new file got this name."""
-
-    name: str
-    file: int
-
-
-class Delete(NamedTuple):
-    """A name was removed."""
-
-    name: str
-
-
-class Write(NamedTuple):
-    """Bytes were written into a file."""
-
-    file: int
-    offset: int
-    data: bytes
-
-
-class Truncate(NamedTuple):
-    """The length of a file was changed."""
-
-    file: int
-    size: int
-
-
-class Sync(NamedTuple):
-    """The whole file is safely on the disk."""
-
-    file: int
-
-
-class SyncFolder(NamedTuple):
-    """All names are safely on the disk."""
-
-
-class Mark(NamedTuple):
-    """A note of the test in the log."""
-
-    what: object
-
-
-Operation: TypeAlias = "Create | Delete | Write | Truncate | Sync | SyncFolder | Mark"
+Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 
 class Disk:
@@ -97,7 +56,8 @@ class Disk:
     def __init__(self, folder: Path, files: dict[str, bytes] | None = None) -> None:
         self.folder = folder
         self.files = files or {}
-        self.log: list[Operation] = []
+        self.log: list[Callable[[Outage], object]] = []
+        """What happened, to be replayed."""
         self.room: Callable[[int], int] = lambda length: length
         """Says how many of so many bytes can still be written."""
         self.works: Callable[[], bool] = lambda: True
@@ -109,7 +69,7 @@ class Disk:
         self._vfs = _Watched(self)
 
     def mark(self, what: object) -> None:
-        self.log.append(Mark(what))
+        self.log.append(lambda outage: outage.marks.append(what))
 
     def opener(self, checkpoint: int = CHECKPOINT, synchronous: str = "EXTRA") -> Opener:
         """Return the function with which a store opens its files.
@@ -130,7 +90,7 @@ class Disk:
 
         def watched(descriptor: int) -> None:
             if os.path.samestat(os.fstat(descriptor), place):
-                self.log.append(SyncFolder())
+                self.log.append(Outage.sync_folder)
 
         with patch("os.fsync", watched):
             yield
@@ -148,14 +108,11 @@ class Disk:
         """Return the number of the file with this name; a new file gets a new number."""
         if is_new:
             self._numbers[name] = next(self._next)
-            self.log.append(Create(name, self._numbers[name]))
+            self.log.append(partial(Outage.create, name=name, file=self._numbers[name]))
         return self._numbers[name]
 
     def close(self) -> None:
         self._vfs.unregister()
-
-
-Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 
 class _Watched(apsw.VFS):
@@ -179,9 +136,9 @@ class _Watched(apsw.VFS):
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - named by SQLite
         super().xDelete(filename, False)  # noqa: FBT003 - as apsw defines it
-        self._disk.log.append(Delete(Path(filename).name))
+        self._disk.log.append(partial(Outage.delete, name=Path(filename).name))
         if syncdir:
-            self._disk.log.append(SyncFolder())
+            self._disk.log.append(Outage.sync_folder)
 
 
 class _WatchedFile(apsw.VFSFile):
@@ -198,22 +155,25 @@ class _WatchedFile(apsw.VFSFile):
         data = bytes(data)
         landed = self._disk.room(len(data))
         if landed:
-            self._disk.log.append(Write(self.number, offset, data[:landed]))
+            self._log(Outage.write, offset, data[:landed])
             super().xWrite(data[:landed], offset)
         if landed < len(data):
             raise apsw.exception_for(apsw.SQLITE_FULL)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802 - as apsw defines it
-        self._disk.log.append(Truncate(self.number, newsize))
+        self._log(Outage.write, newsize, None)
         super().xTruncate(newsize)
 
     def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - as apsw defines it
         if not self._disk.works():
             raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
-        self._disk.log.append(Sync(self.number))
+        self._log(Outage.sync)
         if self._syncs_folder:
-            self._disk.log.append(SyncFolder())
+            self._disk.log.append(Outage.sync_folder)
             self._syncs_folder = False
+
+    def _log(self, what: Callable[..., object], *values: object) -> None:
+        self._disk.log.append(lambda outage: what(outage, self.number, *values))
 
 
 class Rows(list[tuple[object, ...]]):
@@ -282,39 +242,32 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise _translation(error) from error
-
-
-def _translation(error: apsw.Error) -> sqlite3.Error:
-    kind: type[sqlite3.Error] = sqlite3.OperationalError
-    if isinstance(error, apsw.ConstraintError):
-        kind = sqlite3.IntegrityError
-    elif isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        kind = sqlite3.DatabaseError
-    translation = kind(str(error) or "the disk failed, as the test wanted")
-    code = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
-    translation.sqlite_errorcode = code
-    translation.sqlite_errorname = str(_NAMES[code])
-    return translation
+        kind: type[sqlite3.Error] = sqlite3.OperationalError
+        if isinstance(error, apsw.ConstraintError):
+            kind = sqlite3.IntegrityError
+        elif isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+            kind = sqlite3.DatabaseError
+        translation = kind(str(error) or "the disk failed, as the test wanted")
+        code = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
+        translation.sqlite_errorcode = code
+        translation.sqlite_errorname = str(_NAMES[code])
+        raise translation from error
 
 
 class _File:
-    """A file on the disk: its synced content, and the operations since."""
+    """A file on the disk: its synced content, and what was written since."""
 
     def __init__(self, content: bytes = b"") -> None:
         self.content = bytearray(content)
-        self.waiting: list[Write | Truncate] = []
-
-    def sync(self) -> None:
-        for operation in self.waiting:
-            _do(self.content, operation)
-        self.waiting = []
+        self.waiting: list[_Piece] = []
 
 
 class Outage:
     """Replays the log of a disk, and returns what a power cut would leave."""
 
     def __init__(self, disk: Disk) -> None:
+        self.marks: list[object] = []
+        """The notes of the test on the way."""
         self._log = disk.log
         self._done = 0
         self._files = {number: _File(content) for number, content in enumerate(disk.files.values())}
@@ -325,25 +278,30 @@ class Outage:
 
     def go_on(self, until: int) -> list[object]:
         """Replay the log up to that place; return the marks on the way."""
-        passed = self._log[self._done : until]
+        self.marks = []
+        for operation in self._log[self._done : until]:
+            operation(self)
         self._done = until
-        for operation in passed:
-            self._do(operation)
-        return [operation.what for operation in passed if isinstance(operation, Mark)]
+        return self.marks
 
-    def _do(self, operation: Operation) -> None:
-        match operation:
-            case Create(name, file):
-                self._files[file] = _File()
-                self._names.setdefault(name, [None]).append(file)
-            case Delete(name):
-                self._names[name].append(None)
-            case Write(file) | Truncate(file):
-                self._files[file].waiting.append(operation)
-            case Sync(file):
-                self._files[file].sync()
-            case SyncFolder():
-                self._names = {name: known[-1:] for name, known in self._names.items()}
+    def create(self, name: str, file: int) -> None:
+        self._files[file] = _File()
+        self._names.setdefault(name, [None]).append(file)
+
+    def delete(self, name: str) -> None:
+        self._names[name].append(None)
+
+    def write(self, file: int, offset: int, data: bytes | None) -> None:
+        """Write bytes into a file; without any, change its length."""
+        self._files[file].waiting.append((offset, data))
+
+    def sync(self, file: int) -> None:
+        for piece in self._files[file].waiting:
+            _do(self._files[file].content, *piece)
+        self._files[file].waiting = []
+
+    def sync_folder(self) -> None:
+        self._names = {name: known[-1:] for name, known in self._names.items()}
 
     def left(self, chance: Random, share: float | None = None) -> dict[str, bytes]:
         """Return the files that a power cut at this moment may leave, chosen at random.
@@ -373,32 +331,30 @@ def _one_of(known: list[int | None], share: float, chance: Random) -> int | None
 def _content(file: _File, share: float, piece: int | None, chance: Random, junk: Random | None) -> bytes:
     content = bytearray(file.content)
     for operation in file.waiting:
-        for part in _parts(operation, piece):
+        for offset, data in _parts(*operation, piece):
             if chance.random() < share:
-                _do(content, part)
-            elif isinstance(part, Write) and chance.random() < share:
-                _lengthen(content, part.offset + len(part.data), junk)  # only its length was written
+                _do(content, offset, data)
+            elif data and chance.random() < share:
+                _lengthen(content, offset + len(data), junk)  # only its length was written
     return bytes(content)
 
 
-def _parts(operation: Write | Truncate, piece: int | None) -> Iterator[Write | Truncate]:
-    if piece is None or isinstance(operation, Truncate):
-        yield operation
+def _parts(offset: int, data: bytes | None, piece: int | None) -> Iterator[_Piece]:
+    """Split what was written at the disk's sectors."""
+    if piece is None or data is None:
+        yield offset, data
         return
-    file, offset, data = operation
     first = -offset % piece
     for start in (0, *range(first, len(data), piece)) if first else range(0, len(data), piece):
-        end = min(first if start < first else start + piece, len(data))
-        yield Write(file, offset + start, data[start:end])
+        yield offset + start, data[start : first if start < first else start + piece]
 
 
-def _do(content: bytearray, operation: Write | Truncate) -> None:
-    if isinstance(operation, Truncate):
-        del content[operation.size :]
-        _lengthen(content, operation.size)
-        return
-    _lengthen(content, operation.offset)
-    content[operation.offset : operation.offset + len(operation.data)] = operation.data
+def _do(content: bytearray, offset: int, data: bytes | None) -> None:
+    if data is None:
+        del content[offset:]
+    _lengthen(content, offset)
+    if data:
+        content[offset : offset + len(data)] = data
 
 
 def _lengthen(content: bytearray, size: int, junk: Random | None = None) -> None:

@@ -6,13 +6,10 @@ store on a copy of the files from the moment of the failure, as after a crash.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -21,8 +18,6 @@ import pytest
 from noughts.store.base import Change, nothing
 from noughts.store.errors import StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
-from noughts.store.urls import open_store
-from support.command import script
 from support.failing_disk import Disk
 from support.figures import Property, tally
 from support.length import short_or_long
@@ -43,21 +38,26 @@ FIGURE = (
 )
 
 
-class Trouble:
-    """Makes `times` writes or syncs fail in a row, starting with the `first`."""
+TROUBLES = {
+    "a sync fails": ("sync", 1, 0),
+    "no room for a write": ("write", 1, 0),
+    "little room for a write": ("write", 1, 2),
+    "no room for long": ("write", NEVER, 0),
+    "the disk is gone": ("all", NEVER, 0),
+}
+"""What fails, how often in a row, and after how many thirds of what is to be written."""
 
-    def __init__(self, disk: Disk, first: int, times: int = 1) -> None:
+
+class Trouble:
+    """Makes writes or syncs fail, starting with the `first`."""
+
+    def __init__(self, disk: Disk, kind: str, first: int) -> None:
         self.disk = disk
+        self._what, times, self._thirds = TROUBLES[kind]
         self.seen = 0
         self.failures = 0
-        self._due = range(first, first + times)
-
-    def strikes(self) -> bool:
-        """Count a write or sync; return whether it fails."""
-        self.seen += 1
-        is_due = self.seen - 1 in self._due
-        self.failures += is_due
-        return is_due
+        self._due = range(first, min(first + times, NEVER))
+        disk.works, disk.room = self._works, self._room
 
     @property
     def is_on(self) -> bool:
@@ -66,34 +66,20 @@ class Trouble:
     def end(self) -> None:
         self._due = range(0)
 
+    def _works(self) -> bool:
+        return self._what == "write" or not self._strikes()
 
-def failing_syncs(disk: Disk, first: int, times: int = 1) -> Trouble:
-    trouble = Trouble(disk, first, times)
-    disk.works = lambda: not trouble.strikes()
-    return trouble
+    def _room(self, length: int) -> int:
+        if self._what == "all":
+            return 0 if self.is_on else length
+        return length * self._thirds // 3 if self._what == "write" and self._strikes() else length
 
-
-def no_room(disk: Disk, first: int, times: int = 1, thirds: int = 0) -> Trouble:
-    """Let a write fail after this many thirds of its bytes."""
-    trouble = Trouble(disk, first, times)
-    disk.room = lambda length: length * thirds // 3 if trouble.strikes() else length
-    return trouble
-
-
-def gone(disk: Disk, first: int) -> Trouble:
-    """Let a sync fail, and everything after it, until the disk works again."""
-    trouble = failing_syncs(disk, first, times=NEVER - first)
-    disk.room = lambda length: 0 if trouble.is_on else length
-    return trouble
-
-
-TROUBLES: dict[str, Callable[[Disk, int], Trouble]] = {
-    "a sync fails": failing_syncs,
-    "no room for a write": no_room,
-    "little room for a write": partial(no_room, thirds=2),
-    "no room for long": lambda disk, first: no_room(disk, first, times=NEVER - first),
-    "the disk is gone": gone,
-}
+    def _strikes(self) -> bool:
+        """Count a write or sync; return whether it fails."""
+        is_due = self.seen in self._due
+        self.seen += 1
+        self.failures += is_due
+        return is_due
 
 
 class Session:
@@ -170,10 +156,10 @@ def played(number: int) -> Iterator[Change]:
         yield from changes(nothing(f"{game}-{number}"), Random(SEEDS[number]))
 
 
-def play(folder: Path, kind: Callable[[Disk, int], Trouble], first: int = NEVER) -> Session:
+def play(folder: Path, kind: str, first: int = NEVER) -> Session:
     (folder / "disk").mkdir()
     disk = Disk(folder / "disk")
-    session = Session(kind(disk, first), folder)
+    session = Session(Trouble(disk, kind, first), folder)
     with disk.watching_folder():
         session.play()
     disk.close()
@@ -192,24 +178,11 @@ def test_what_was_acknowledged_is_stored_and_nothing_else(
     Only of a disk that is gone it is unknown whether it has the last change.
     """
     with tally(record_property, FIGURE) as numbers:
-        chances = play(tmp_path, TROUBLES[kind]).trouble.seen
+        chances = play(tmp_path, kind).trouble.seen
         assert chances > 50
         for first in range(share * STEP, chances, SHARES * STEP):
             numbers.update(failures=1)
-            session = play(tmp_path, TROUBLES[kind], first)
+            session = play(tmp_path, kind, first)
             assert session.trouble.failures
             numbers.update(sound=not session.unknown, unknown=session.unknown)
         assert (numbers["unknown"] > 0) == (kind == "the disk is gone")
-
-
-@pytest.mark.parametrize("limit", [70_000, 100_000, 150_001])
-def test_a_file_size_limit_of_the_kernel_is_a_full_disk(limit: int, tmp_path: Path) -> None:
-    """The change that does not fit is refused; all others are stored, also once there is room again."""
-    url = f"sqlite:{tmp_path / NAME}"
-    ran = subprocess.run(
-        [*script("small_disk"), url, str(limit)], capture_output=True, text=True, check=True
-    )
-    refusal, acknowledged = map(json.loads, ran.stdout.splitlines())
-    assert SENTENCE.fullmatch(refusal)
-    with open_store(url, create=False) as store:
-        assert {game: found.hex() for game, found in hashes(store).items()} == acknowledged
