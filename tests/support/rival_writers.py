@@ -1,7 +1,7 @@
-"""Threads that race to create the same game, or to change it once it was created; some delete it.
+"""Threads that race to create the same game, or to change it once it was created.
 
 It reads games from its input, one per line. For each it prints the outcome of every writer: `won`,
-`stale`, `deleted`, or an unexpected error.
+`stale`, or an unexpected error.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import partial
 
 from noughts import Mark, PlaceToken, decide, fold
 from noughts.store.base import Change, Store, nothing
-from noughts.store.errors import NoSuchGame, StaleVersion
+from noughts.store.errors import StaleVersion
 from noughts.store.urls import open_store
 from support.at_once import in_threads
 from support.played import CREATED, change_of, commit
 
-WON, STALE, DELETED = "won", "stale", "deleted"
+WON, STALE = "won", "stale"
 
 
 def created(game: str, writer: int = 0) -> Change:
@@ -31,20 +31,11 @@ def change_wanted(writer: int, game: str) -> Change:
     return change_of(created(game).after, move, key=f"move-{writer}")
 
 
-def deletes(writer: int, game: str) -> bool:
-    return writer % 4 == 3 and game.startswith("deleted")
-
-
 def outcome(store: Store, writer: int, game: str) -> str:
     try:
-        if deletes(writer, game):
-            store.delete(game)
-        else:
-            commit(store, change_wanted(writer, game))
+        commit(store, change_wanted(writer, game))
     except StaleVersion:
         return STALE
-    except NoSuchGame:
-        return DELETED
     except Exception as error:  # noqa: BLE001 - it is printed, and fails the test
         return f"{type(error).__name__}: {error}"
     return WON

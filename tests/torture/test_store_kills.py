@@ -75,6 +75,5 @@ def _is_there(store: Store, line: str) -> bool:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_killed_process_loses_nothing(url: str, share: int, record_property: Property) -> None:
     """SIGKILL at any moment leaves an intact store; a server finishes or undoes what it was sent."""
-    engine = "SQLite" if url.startswith("sqlite:") else "PostgreSQL"
-    with tally(record_property, FIGURE.replace("{engine}", engine)) as numbers:
+    with tally(record_property, FIGURE.replace("{engine}", url.partition(":")[0])) as numbers:
         kill_repeatedly(url, KILLS // SHARES, share, numbers)

@@ -15,8 +15,8 @@ from support.command import script
 from support.figures import Property, tally
 from support.length import short_or_long
 from support.played import commit
-from support.rival_writers import DELETED, STALE, WON, change_wanted, created, deletes
-from support.store_games import everything, hashes
+from support.rival_writers import STALE, WON, change_wanted, created
+from support.store_games import hashes
 
 Race: TypeAlias = Callable[[str], dict[int, str]]
 
@@ -24,10 +24,9 @@ RACES = short_or_long(100, 5000)
 SHARES = [RACES // 2] * 2
 WRITERS = 8
 
-RIVALS = (
+FIGURE = (
     "{races:,} races of 2 × 4 threads in 2 processes ({engine}): {winners:,} winners, {stale:,} stale"
 )
-DELETIONS = "{races:,} races to delete a game that others play ({engine}): {deleted:,} deleted"
 
 
 @contextmanager
@@ -60,16 +59,12 @@ def processes(url: str) -> Iterator[Race]:
         yield race
 
 
-def figure(line: str, url: str) -> str:
-    return line.replace("{engine}", "SQLite" if url.startswith("sqlite:") else "PostgreSQL")
-
-
 @pytest.mark.torture
 @pytest.mark.parametrize("races", SHARES)
 def test_one_of_eight_writers_wins(url: str, races: int, record_property: Property) -> None:
     """In races to create a game and to make its first move, in turn."""
     with (
-        tally(record_property, figure(RIVALS, url)) as numbers,
+        tally(record_property, FIGURE.replace("{engine}", url.partition(":")[0])) as numbers,
         open_store(url) as store,
         processes(url) as race,
     ):
@@ -85,24 +80,3 @@ def test_one_of_eight_writers_wins(url: str, races: int, record_property: Proper
             (winner,) = (writer for writer, outcome in outcomes.items() if outcome == WON)
             expected[game] = change_wanted(winner, game).after.hash
         assert hashes(store) == expected
-
-
-@pytest.mark.torture
-def test_a_deletion_during_play_is_the_last_change(url: str, record_property: Property) -> None:
-    """At most one move comes before it, and none after; two who delete at once may have done the same."""
-    with (
-        tally(record_property, figure(DELETIONS, url)) as numbers,
-        open_store(url) as store,
-        processes(url) as race,
-    ):
-        for number in range(RACES // 10):
-            game = f"deleted-{number}"
-            commit(store, created(game))
-            outcomes = race(game)
-            deleters = [outcome for writer, outcome in outcomes.items() if deletes(writer, game)]
-            players = [outcome for writer, outcome in outcomes.items() if not deletes(writer, game)]
-            assert {WON} <= {*deleters} <= {WON, DELETED}, outcomes
-            assert players.count(WON) <= 1, outcomes
-            assert {*players} <= {WON, STALE, DELETED}, outcomes
-            numbers.update(races=1, deleted=store.read(game) is None)
-        assert numbers["deleted"] == len(everything(store)) == RACES // 10
