@@ -136,7 +136,7 @@ class BotTurns:
         """Move, until it is not a bot's turn any more; after a failure rest for a while."""
         rest = FIRST_REST_SECONDS
         try:
-            while policy := room_of(stored).bot_to_move(stored):
+            while not stored.is_deleted and (policy := room_of(stored).bot_to_move(stored)):
                 try:
                     await self._move(stored, policy)
                 except StaleVersion:
@@ -153,8 +153,6 @@ class BotTurns:
                             return
                     found = self._games.known(stored.id) or found  # what came since started nobody
                 stored = found or stored
-                if stored.is_deleted:
-                    return
         finally:
             # Before the loop runs anything else: a move that is recorded in between would find the bot
             # still thinking, and nothing would start it.

@@ -12,7 +12,6 @@ from io import BytesIO
 import msgspec
 import segno
 
-from noughts.core.board import Mark
 from noughts.core.errors import NoughtsError, quoted
 from noughts.core.game import fold
 from noughts.store.base import StoredGame
@@ -25,7 +24,7 @@ from noughts.web.limits import Limits
 from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, GamesUnavailable
 from noughts.web.request import Request, Response, read_version
-from noughts.web.rooms import MARKS, Present, room_of, visible_room
+from noughts.web.rooms import MARKS, Present, room_of, visible_room, visible_state
 from noughts.web.schemas import MarkName
 from noughts.web.streams import Stream, Streams
 
@@ -168,23 +167,15 @@ def snapshot(stored: StoredGame, version: int, you: Sequence[MarkName], present:
     return schemas.Game(
         id=stored.id,
         version=version,
-        first=game.board.first.value,
         board=str(game.board),
-        moves=list(game.moves),  # type: ignore[arg-type]  # a cell is 0 to 8
-        active=_name(game.active),
-        winner=_name(game.winner),
-        resigned=_name(game.resigned),
-        over=game.is_over,
+        active=game.active.value if game.active else None,
         ready=game.is_ready,
         description=describe(game),
         events=[msgspec.Raw(line.encode()) for line in lines],  # type: ignore[misc]  # as they are stored
         you=list(you),
         room=visible_room(stored, present),
+        **visible_state(game),
     )
-
-
-def _name(mark: Mark | None) -> MarkName | None:
-    return None if mark is None else mark.value
 
 
 @lru_cache(maxsize=256)  # of 9 kB at most

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hmac
 from functools import lru_cache
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from noughts.core.board import Mark
+from noughts.core.game import Game
 from noughts.store.base import StoredGame
 from noughts.store.errors import CorruptStore
 from noughts.web import schemas
@@ -156,6 +157,17 @@ def offer_of(stored: StoredGame) -> RoomOffer | None:
     offer = room.offer
     is_open = offer and offer.version == stored.version and not offer.declined and not room.next
     return offer if is_open else None
+
+
+def visible_state(game: Game) -> dict[str, Any]:
+    """Return what `schemas.Game` and `schemas.Position` both say of a game."""
+    return {
+        "first": game.board.first.value,
+        "moves": game.moves,
+        "winner": game.winner and game.winner.value,
+        "resigned": game.resigned and game.resigned.value,
+        "over": game.is_over,
+    }
 
 
 def visible_room(stored: StoredGame, present: Present) -> schemas.Room:

@@ -10,12 +10,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from functools import lru_cache
 from itertools import takewhile
 from typing import Any, TypeAlias
 
 from noughts.core.errors import NoughtsError
-from noughts.core.game import Game
 from noughts.store.base import Entry, StoredGame
 from noughts.web import schemas
 from noughts.web.games import Games
@@ -25,7 +23,7 @@ from noughts.web.metrics import Metrics
 from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, absent
 from noughts.web.request import API_HEADERS, Header, Request, read_version
-from noughts.web.rooms import Present, offer_of, room_of, visible_room
+from noughts.web.rooms import Present, offer_of, room_of, visible_room, visible_state
 from noughts.web.schemas import MarkName
 
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -185,9 +183,8 @@ class Followed:
         game, version, frames = self._frames
         if game is not now or version != after:
             new = [*takewhile(lambda one: one.next_version > after, reversed(now.entries))][::-1]
-            frames = b"".join([_frames(one, after) for one in new]) + position_frame(
-                now.version, now.game
-            )
+            events = "".join([event_frames(one, after) for one in new])
+            frames = events.encode() + position_frame(now)
             self._frames = now, after, frames
         return frames
 
@@ -296,57 +293,16 @@ def _last_seen(request: Request) -> int:
     return read_version("after", parameters.get("after", "0"))
 
 
-def _frames(entry: Entry, after: int) -> bytes:
+def event_frames(entry: Entry, after: int) -> str:
     """Return the events of an entry as server-sent events, from a version on."""
-    pattern, count = _template(entry.text)
-    if entry.version >= after:
-        return pattern % (*range(entry.version + 1, entry.version + count + 1),)
     lines = enumerate(entry.text.split("\n"), entry.version + 1)
-    return b"".join([_frame(line) % at for at, line in lines if at > after])
+    return "".join([f"id: {version}\ndata: {line}\n\n" for version, line in lines if version > after])
 
 
-@lru_cache(maxsize=4096)  # few different commands exist, apart from names
-def _template(text: str) -> tuple[bytes, int]:
-    """Return the frames of an entry with placeholders for versions, and their number."""
-    lines = text.split("\n")
-    return b"".join(map(_frame, lines)), len(lines)
-
-
-def _frame(line: str) -> bytes:
-    return b"id: %%d\ndata: %b\n\n" % line.replace("%", "%%").encode()
-
-
-def position_frame(version: int, game: Game) -> bytes:
+def position_frame(stored: StoredGame) -> bytes:
     """Return the state of the game as a server-sent event, so that no client has to fold events."""
-    return (
-        _position(
-            game.moves,
-            game.board.first.value,
-            game.winner and game.winner.value,
-            game.resigned and game.resigned.value,
-            game.is_over,
-        )
-        % version
-    )
-
-
-@lru_cache(maxsize=8192)
-def _position(
-    moves: tuple[int, ...],
-    first: MarkName,
-    winner: MarkName | None,
-    resigned: MarkName | None,
-    is_over: bool,  # noqa: FBT001 - it is called in one place
-) -> bytes:
-    found = schemas.Position(
-        version=-1,
-        first=first,
-        moves=[*moves],  # type: ignore[list-item]  # a cell is 0 to 8
-        winner=winner,
-        resigned=resigned,
-        over=is_over,
-    )
-    return b"event: position\ndata: %b\n\n" % schemas.encode(found).replace(b"-1", b"%d", 1)
+    position = schemas.Position(version=stored.version, **visible_state(stored.game))
+    return b"event: position\ndata: %b\n\n" % schemas.encode(position)
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:
