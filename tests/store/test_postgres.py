@@ -590,10 +590,9 @@ def test_presence_is_what_other_living_processes_have(postgres: Server, postgres
         assert [here.renew(60), there.renew(60), dying.renew(0.3)] == [True] * 3
         assert [here.renew(60), there.renew(60)] == [False, False]
         for each, streams in ((here, (1, 0, 0)), (there, (0, 1, 2)), (dying, (0, 1, 5))):
-            each.put("game", 9, 9, 9)
-            each.put("game", *streams)
-        there.put("lobby", 0, 0, 0)
-        there.put("friend", 1, 1, 0)  # nobody lists it
+            each.write({"game": (9, 9, 9)})
+            each.write({"game": streams, "gone": None})
+        there.write({"lobby": (0, 0, 0), "friend": (1, 1, 0)})  # nobody lists the second
         eventually(lambda: news_in(received).count(News("lobby", 0, b"")) == 1)
         eventually(lambda: here.of(["game", "lobby", "x"]) == {"game": (0, 1, 2), "lobby": (0, 0, 0)})
         assert (there.of(["game"]), sorted(here.lobby())) == ({"game": (1, 0, 0)}, ["game", "lobby"])
@@ -601,9 +600,9 @@ def test_presence_is_what_other_living_processes_have(postgres: Server, postgres
         assert there.renew(60) is False
         rows = postgres.execute("SELECT process, game FROM presence ORDER BY 1, 2", url=postgres_url)
         assert rows == [("p0", "game"), ("p1", "friend"), ("p1", "game"), ("p1", "lobby")]
-        dying.put("game", 1, 1, 1)  # its line is gone: it will have to write it all again
+        dying.write({"game": (1, 1, 1)})  # its line is gone: it will have to write it all again
         assert (here.of(["game"]), dying.renew(60)) == ({"game": (0, 1, 2)}, True)
-        there.remove("game")
+        there.write({"game": None})
         assert here.of(["game", "lobby"]) == {"lobby": (0, 0, 0)}
         there.leave()
         eventually(lambda: news_in(received).count(News("lobby", 0, b"")) == 2)

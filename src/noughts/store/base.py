@@ -7,7 +7,7 @@ same, one wins and the other gets `StaleVersion`. A change is durable before `Ch
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import NamedTuple, Protocol, Self, TypeAlias
@@ -98,18 +98,20 @@ OnNews: TypeAlias = Callable[[Sequence[News] | None], None]
 """Called from a thread with news; with None if some may have been missed."""
 
 
+Streams: TypeAlias = tuple[int, int, int]
+"""How many streams of a game X has, O has, and spectators have."""
+
+
 class PresenceTable(Protocol):
     """Who is connected to the processes that share a store; each process writes its own rows."""
 
     def renew(self, seconds: float) -> bool:
         """Say that this process is alive for so long; return whether its line was missing."""
 
-    def put(self, game: str, x: int, o: int, watching: int) -> None:
-        """Note how many streams of a game this process has: of each seat, and of spectators."""
+    def write(self, rows: Mapping[str, Streams | None]) -> None:
+        """Note how many streams of each game this process has; None removes the row."""
 
-    def remove(self, game: str) -> None: ...
-
-    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    def of(self, games: Sequence[str]) -> dict[str, Streams]:
         """Return the sums of what other living processes have noted."""
 
     def lobby(self) -> list[str]:

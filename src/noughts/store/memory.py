@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from threading import RLock
 
@@ -14,6 +14,7 @@ from noughts.store.base import (
     PresenceTable,
     Start,
     Store,
+    Streams,
     news_of,
     refusal,
 )
@@ -31,7 +32,7 @@ class Database:
         self.counter: Row = (0, row_hash("counter", 0, 0, "", ""))
         self.processes: dict[str, float] = {}
         """Until when each process is believed to be alive."""
-        self.present: dict[tuple[str, str], tuple[int, int, int]] = {}
+        self.present: dict[tuple[str, str], Streams] = {}
         """By process and game."""
         self.followers: list[tuple[MemoryStore, OnNews]] = []
 
@@ -132,19 +133,16 @@ class MemoryPresence(PresenceTable):
                 self._forget(process)
         return is_missing
 
-    def put(self, game: str, x: int, o: int, watching: int) -> None:
+    def write(self, rows: Mapping[str, Streams | None]) -> None:
         with self._database.lock:
-            if self._process in self._database.processes:
-                self._database.present[self._process, game] = x, o, watching
-        self._announce([News(game, 0, b"")])
+            for game, streams in rows.items():
+                self._database.present.pop((self._process, game), None)
+                if streams is not None and self._process in self._database.processes:
+                    self._database.present[self._process, game] = streams
+        self._announce([News(game, 0, b"") for game in rows])
 
-    def remove(self, game: str) -> None:
-        with self._database.lock:
-            self._database.present.pop((self._process, game), None)
-        self._announce([News(game, 0, b"")])
-
-    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
-        found = dict[str, tuple[int, int, int]]()
+    def of(self, games: Sequence[str]) -> dict[str, Streams]:
+        found = dict[str, Streams]()
         for process, game, (x, o, watching) in self._rows():
             if process != self._process and game in games:
                 before = found.get(game, (0, 0, 0))
@@ -159,7 +157,7 @@ class MemoryPresence(PresenceTable):
             games = self._forget(self._process)
         self._announce([News(game, 0, b"") for game in games])
 
-    def _rows(self) -> list[tuple[str, str, tuple[int, int, int]]]:
+    def _rows(self) -> list[tuple[str, str, Streams]]:
         """Return the rows of living processes."""
         now, processes = self._database.clock(), self._database.processes
         with self._database.lock:

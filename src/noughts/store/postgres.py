@@ -15,7 +15,7 @@ hangs is given up only if its server doesn't answer a second one either.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from secrets import token_hex
@@ -30,6 +30,7 @@ from noughts.store.base import (
     OnNews,
     PresenceTable,
     StoredGame,
+    Streams,
     news_of,
     refusal,
 )
@@ -264,20 +265,24 @@ class PresenceRows(PresenceTable):
         )
         return bool(is_new)
 
-    def put(self, game: str, x: int, o: int, watching: int) -> None:
-        self._execute(
-            "INSERT INTO presence SELECT process, %s, %s, %s, %s FROM processes WHERE process = %s"
-            " ON CONFLICT (process, game) DO UPDATE"
-            " SET x = excluded.x, o = excluded.o, watching = excluded.watching",
-            *(game, x, o, watching, self._process),
-        )
-        self._announce([News(game, 0, b"")])
+    def write(self, rows: Mapping[str, Streams | None]) -> None:
+        present = [(game, *streams) for game, streams in rows.items() if streams is not None]
+        if present:
+            self._execute(
+                f"INSERT INTO presence SELECT process, new.* FROM processes,"
+                f" unnest({_arrays('text integer integer integer')}) AS new WHERE process = %s"
+                " ON CONFLICT (process, game) DO UPDATE"
+                " SET x = excluded.x, o = excluded.o, watching = excluded.watching",
+                *(*_columns(present), self._process),
+            )
+        if gone := [game for game, streams in rows.items() if streams is None]:
+            self._execute(
+                "DELETE FROM presence WHERE process = %s AND game = ANY(%s::text[])",
+                *(self._process, _array(gone)),
+            )
+        self._announce([News(game, 0, b"") for game in rows])
 
-    def remove(self, game: str) -> None:
-        self._execute("DELETE FROM presence WHERE process = %s AND game = %s", self._process, game)
-        self._announce([News(game, 0, b"")])
-
-    def of(self, games: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    def of(self, games: Sequence[str]) -> dict[str, Streams]:
         found = self._execute(
             "SELECT game, sum(x)::int, sum(o)::int, sum(watching)::int FROM presence"
             " JOIN processes USING (process) WHERE game = ANY(%s::text[]) AND process <> %s"

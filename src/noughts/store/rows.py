@@ -172,10 +172,10 @@ class StoredGame:
             self.room if room is None else room,
             self.entries + added,
         )
+        if game is None and "game" in self.__dict__:  # not from the beginning
+            game = fold((event for entry in added for event in entry.events), self.game)
         if game:
             after.game = game
-        elif not added and "game" in self.__dict__:
-            after.game = self.game
         return after
 
     def deleted(self) -> StoredGame:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from noughts.core.errors import MalformedRecord, NoughtsError
+from noughts.core.errors import NoughtsError, RecordError
 from noughts.service import MAX_TRIES, SHORT_ID_CHARACTERS
 from noughts.store.base import Change, News, StoredGame, nothing
 from noughts.store.errors import (
@@ -88,6 +88,9 @@ class Games:
         """Reads that have not begun, by game."""
         self._reads: dict[asyncio.Future[dict[str, StoredGame | NoughtsError]], set[str]] = {}
         """Those that run, each with the games that were dropped from memory meanwhile."""
+        self._news: deque[Sequence[News] | None] = deque()
+        """What has come and was not applied yet."""
+        self._is_news_noticed = False
         self._confirming = asyncio.Lock()
         """One at a time: while commits hang, the other threads go on reading."""
         self._limit_seconds = self.store.writer.limit_seconds
@@ -360,8 +363,16 @@ class Games:
     # What other processes change.
 
     def _on_news(self, news: Sequence[News] | None) -> None:
-        with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self.apply_news, news)
+        self._news.append(news)
+        if not self._is_news_noticed:
+            self._is_news_noticed = True
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._apply_all_news)
+
+    def _apply_all_news(self) -> None:
+        self._is_news_noticed = False
+        while self._news:
+            self.apply_news(self._news.popleft())
 
     def apply_news(self, news: Sequence[News] | None) -> None:
         """Apply what other processes have changed; what does not follow on what is known is read."""
@@ -418,8 +429,7 @@ def _followed(known: StoredGame, news: News) -> StoredGame | None:
     if news.revision != known.revision + 1 or news.piece is None:
         return None
     try:
-        entries = parse_record(news.piece, known.version)
-    except MalformedRecord:
+        after = known.followed_by(parse_record(news.piece, known.version), room=news.room, hour=news.hour)
+    except RecordError:
         return None
-    after = known.followed_by(entries, room=news.room, hour=news.hour)
     return after if after.hash == news.hash else None

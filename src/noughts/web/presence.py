@@ -7,17 +7,21 @@ never away.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from noughts.core.errors import NoughtsError
+from noughts.store.base import PresenceTable
 from noughts.web.games import Games
 from noughts.web.logging import log, report
 from noughts.web.rooms import Present
 from noughts.web.schemas import MarkName
 
 COME_SECONDS = 0.05
-"""After somebody has come, others are told this much later, together with others who come."""
+"""Somebody who comes is shown this much later, together with others who come."""
+
+SYNC_SECONDS = 0.05
+"""How long changes wait for company before they are written and read."""
 
 LEAVE_SECONDS = 1.0
 """Somebody who is back within this time was never away."""
@@ -42,14 +46,16 @@ class Presence:
         self._elsewhere: dict[str, Present] = {}
         self.shown: dict[str, Present] = {}
         """Who is shown as present: the sum of both."""
-        self._written: dict[str, Present] = {}
+        self._written: dict[str, Present | None] = {}
         self._timers: dict[tuple[float, str], asyncio.TimerHandle] = {}
         self._lobby: dict[str, float] = {}
         """Lobby games whose player has gone, or never came: until when they are listed."""
         self._attended: set[str] = set()
         """Lobby games with a player connected here."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._writing: set[str] = set()
+        self._unwritten: set[str] = set()
+        self._unread: set[str] = set()
+        """The games to write, and those to read, together with what else comes up meanwhile."""
+        self._syncing: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
         games.on_presence = self._on_news
@@ -74,8 +80,7 @@ class Presence:
             self._attended.add(game)
             self._lobby.pop(game, None)
         self._publish_in(COME_SECONDS, game)
-        if self._table:
-            self._start(self._look((game,)))
+        self._sync(read=(game,))
 
     def left(self, game: str, marks: tuple[MarkName, ...]) -> None:
         x, o, watching = _streams(marks)
@@ -91,8 +96,7 @@ class Presence:
     def created(self, game: str) -> None:
         """List a new game of the lobby for a while: its player is about to connect."""
         self._list_for_a_while(game)
-        if self._table:
-            self._start(self._write(game))
+        self._sync(write=(game,))
 
     def _list_for_a_while(self, game: str) -> None:
         self._forget_left()
@@ -113,32 +117,7 @@ class Presence:
                 self._elsewhere.pop(game, None)
             self._show(game)
         self.wake(game)
-        if self._table and game not in self._writing:
-            self._start(self._write(game))
-
-    async def _write(self, game: str) -> None:
-        """Write who is here, again if that changes in the meantime."""
-        table = self._table
-        if table is None:
-            return
-        self._writing.add(game)
-        try:
-            while not self._is_written(game):
-                shown, is_listed = self._shown.get(game), game in self._lobby
-                if shown or is_listed:
-                    await self._run(lambda: table.put(game, *(shown or NOBODY)))  # noqa: B023 - awaited here
-                    self._written[game] = shown or NOBODY
-                else:
-                    await self._run(lambda: table.remove(game))
-                    self._written.pop(game, None)
-        except NoughtsError as error:
-            self._games.write_outage.begin(error)
-        finally:
-            self._writing.discard(game)
-
-    def _is_written(self, game: str) -> bool:
-        wanted = self._shown.get(game) or (NOBODY if game in self._lobby else None)
-        return self._written.get(game) == wanted
+        self._sync(write=(game,))
 
     async def look(self, game: str) -> Present:
         """Return who is present, also for a game that nobody follows here."""
@@ -149,20 +128,39 @@ class Presence:
         return self.present(game)
 
     def _on_news(self, games: Sequence[str] | None) -> None:
-        wanted = [*self._here] if games is None else [game for game in games if game in self._here]
-        if wanted and self._table:
-            self._start(self._look(wanted))
+        self._sync(read=self._here if games is None else games)
 
-    async def _look(self, games: Iterable[str]) -> None:
-        table, wanted = self._table, tuple(games)
-        if table is None:
-            return
+    def _sync(self, *, write: Iterable[str] = (), read: Iterable[str] = ()) -> None:
+        """Write who is here, and read who is elsewhere."""
+        if self._table and not self._is_closed:
+            self._unwritten.update(write)
+            self._unread.update(read)
+            self._syncing = self._syncing or self._loop.create_task(self._write_and_read(self._table))
+
+    async def _write_and_read(self, table: PresenceTable) -> None:
         try:
-            found = await self._run(lambda: table.of(wanted))
-        except NoughtsError as error:
-            self._games.outage.begin(error)
-            return
-        for game in wanted:
+            while self._unwritten or self._unread:
+                await asyncio.sleep(SYNC_SECONDS)
+                new = {game: self._wanted(game) for game in self._unwritten}
+                new = {game: shown for game, shown in new.items() if shown != self._written.get(game)}
+                read = [game for game in self._unread if game in self._here]
+                self._unwritten, self._unread = set(), set()
+                if new:
+                    await self._run(partial(table.write, new))
+                    self._written |= new
+                if read:
+                    self._show_elsewhere(read, await self._run(partial(table.of, read)))
+        except NoughtsError as error:  # the next round of `renew` and of `Games.follow` makes up for it
+            self._games.write_outage.begin(error)
+        finally:
+            self._syncing = None
+
+    def _wanted(self, game: str) -> Present | None:
+        """Return what this process should have written about a game."""
+        return self._shown.get(game) or (NOBODY if game in self._lobby else None)
+
+    def _show_elsewhere(self, games: Sequence[str], found: Mapping[str, tuple[int, int, int]]) -> None:
+        for game in games:
             elsewhere = Present(*found.get(game, NOBODY))
             if game in self._here and self._elsewhere.get(game, NOBODY) != elsewhere:
                 self._elsewhere[game] = elsewhere
@@ -186,8 +184,7 @@ class Presence:
         now = self._loop.time()
         for game in [game for game, until in self._lobby.items() if until <= now]:
             del self._lobby[game]
-            if self._table:
-                self._start(self._write(game))
+            self._sync(write=(game,))
 
     async def renew(self) -> None:
         """Say from time to time that this process is alive; write everything again if that was lost."""
@@ -195,8 +192,7 @@ class Presence:
             try:
                 if await self._run(lambda: table.renew(EXPIRE_SECONDS)):
                     self._written.clear()
-                for game in self._shown | self._lobby | self._written:
-                    await self._write(game)
+                self._sync(write={*self._shown, *self._lobby, *self._written})
                 await self.attended()
             except NoughtsError as error:
                 self._games.write_outage.begin(error)
@@ -204,19 +200,14 @@ class Presence:
                 log.exception("presence")
             await asyncio.sleep(RENEW_SECONDS)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def close(self) -> None:
         """Stop, and tell the other processes that nobody is connected here any more."""
         self._is_closed = True
         for timer in self._timers.values():
             timer.cancel()
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._syncing:
+            self._syncing.cancel()
+            await asyncio.gather(self._syncing, return_exceptions=True)
         if self._table:
             try:
                 await self._run(self._table.leave)
