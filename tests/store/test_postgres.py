@@ -167,7 +167,8 @@ def test_faults_of_the_server_lose_nothing_and_double_nothing(
                             proxy.cut(lambda message: rb"\"schema\"" in message, way)
                             eventually(lambda: proxy.cuts > cuts)  # noqa: B023 - called at once
                         case kind:
-                            server.restart(("fast", "immediate")[kind - 3])
+                            server.stop(("fast", "immediate")[kind - 3])
+                            server.start()
                     numbers["faults"] += 1
                 play_on(60)
             finally:

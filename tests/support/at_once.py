@@ -4,35 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from subprocess import PIPE
 from threading import Barrier, Thread
 
 from noughts import NoughtsError
 from support.deadlines import LONG_DEADLINE_SECONDS
-
-
-def in_processes(*commands: Sequence[str], timeout: float | None = LONG_DEADLINE_SECONDS) -> list[str]:
-    """Start processes, wait until each prints `ready`, send `go`, and return their output."""
-    with ExitStack() as stack:
-        processes = [
-            stack.enter_context(
-                subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
-            )
-            for command in commands
-        ]
-        for process in processes:
-            assert process.stdout
-            assert process.stdout.readline() == "ready\n"
-        for process in processes:
-            assert process.stdin
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        printed = [process.communicate(timeout=timeout) for process in processes]
-        assert [errors for _, errors in printed] == [""] * len(processes)
-        return [output for output, _ in printed]
 
 
 def run_code(

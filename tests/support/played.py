@@ -18,16 +18,6 @@ ROOM = '{"open":"seat","code":"c0de","name":"Zo\u00eb"}'
 """The room of a game on the web."""
 
 
-def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
-    """Return the events of each of these commands."""
-    history: list[Event] = []
-    steps = []
-    for command in commands:
-        steps.append(decide(fold(history), command))
-        history += steps[-1]
-    return steps
-
-
 def game_of(
     moves: str, x: str = "", o: str = "", *, resigns: Mark | None = None
 ) -> list[tuple[Event, ...]]:
@@ -36,7 +26,13 @@ def game_of(
     turns = (Mark.X, Mark.O) * 5
     tokens = [PlaceToken(mark, int(cell) - 1) for mark, cell in zip(turns, moves, strict=False)]
     end = [Resign(resigns)] if resigns else []
-    return steps_of([CreateGame(), *names, *tokens, *end])
+    history: list[Event] = []
+    steps = []
+    commands: list[Command] = [CreateGame(), *names, *tokens, *end]
+    for command in commands:
+        steps.append(decide(fold(history), command))
+        history += steps[-1]
+    return steps
 
 
 CREATED, PLACED = game_of("5")
@@ -100,7 +96,3 @@ def listed(store: Store, limit: int, wanted: GameFilter | None = None) -> list[t
         assert len(page) <= limit
         games += [(each.started, each.id) for each in page]
     return games
-
-
-def events_of(entries: Iterable[Entry]) -> tuple[Event, ...]:
-    return tuple(event for entry in entries for event in entry.events)

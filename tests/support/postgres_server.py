@@ -89,13 +89,8 @@ class Server:
     def stop(self, mode: str = "fast") -> None:
         _run(self.folder, "pg_ctl", "stop", "--wait", "--silent", f"--mode={mode}")
 
-    def restart(self, mode: str) -> None:
-        self.stop(mode)
-        self.start()
-
-    def url(self, database: str = "postgres", folder: Path | None = None) -> str:
-        """Return the URL of a database; `folder` is that of a proxy."""
-        return f"postgresql://postgres@/{database}?host={folder or self.folder}"
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://postgres@/{database}?host={self.folder}"
 
     def execute(
         self, statement: LiteralString, *values: object, url: str = ""
@@ -108,12 +103,6 @@ class Server:
         from psycopg import connect  # noqa: PLC0415 - the guard does not need it
 
         return connect(url or self.url(), autocommit=True)
-
-    def dump(self, database: str) -> bytes:
-        return _run_client("pg_dump", f"--dbname={self.url(database)}")
-
-    def load(self, dump: bytes, database: str = "postgres") -> None:
-        _run_client("psql", "--quiet", "--set=ON_ERROR_STOP=1", self.url(database), given=dump)
 
     def place(self) -> str:
         """Return the URL of a new schema, which takes much less time than a new database."""
@@ -189,8 +178,8 @@ class Node(Server):
             with (self.folder / "data" / name).open("a") as file:
                 print(*lines, sep="\n", file=file)
 
-    def url(self, database: str = "postgres", folder: Path | None = None) -> str:
-        return f"{super().url(database, folder)}&port={self.port}"
+    def url(self, database: str = "postgres") -> str:
+        return f"{super().url(database)}&port={self.port}"
 
     def follow(self, primary: Node) -> None:
         """Come back as a standby, from a copy of the primary, after this server was killed."""
@@ -224,12 +213,6 @@ def _path(program: str) -> Path:
     assert package
     assert package.submodule_search_locations
     return Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / program
-
-
-def _run_client(program: str, *arguments: str, given: bytes = b"") -> bytes:
-    ran = subprocess.run([_path(program), *arguments], input=given, capture_output=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    return ran.stdout
 
 
 def _run(folder: Path, program: str, *arguments: str) -> None:
