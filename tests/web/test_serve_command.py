@@ -13,7 +13,7 @@ import pytest
 
 from noughts import CreateGame, Mark, PlaceToken, Service, open_store
 from noughts.web import serve
-from noughts.web.serve import BARE, UNACKNOWLEDGED_MS, Ending
+from noughts.web.serve import BARE, UNACKNOWLEDGED_MS
 from noughts.web.settings import GONE, Settings
 from support.command import COMMAND, environment
 from support.deadlines import DEADLINE_SECONDS
@@ -203,7 +203,7 @@ def listener() -> Iterator[socket.socket]:
 
 def test_nohup_keeps_a_server(listener: socket.socket) -> None:  # noqa: ARG001 - puts the handlers back
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    Ending().catch_signals()
+    serve.Server(Settings(), {}, lambda: None).catch_signals()
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
@@ -211,7 +211,7 @@ def test_nohup_keeps_a_server(listener: socket.socket) -> None:  # noqa: ARG001 
 def test_a_signal_counts_while_the_store_is_opened(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    ending, started = Ending(), []
+    started: list[int] = []
     close = asyncio.Runner.close
 
     async def open_forever(_: object) -> None:
@@ -225,11 +225,12 @@ def test_a_signal_counts_while_the_store_is_opened(
 
     if "loop" in when:
         monkeypatch.setattr(asyncio.Runner, "close", close_and_signal)
-    ending.count = int(when == "before")
     monkeypatch.setattr(serve.Server, "open", open_forever)
-    ending.catch_signals()
-    serve.Server(Settings(), {}, ending, lambda: started.append(1)).run(listener)
-    assert ending.count == 1 + ("loop" in when)
+    server = serve.Server(Settings(), {}, lambda: started.append(1))
+    server.signals = int(when == "before")
+    server.catch_signals()
+    server.run(listener)
+    assert server.signals == 1 + ("loop" in when)
     assert not started
 
 
@@ -237,17 +238,17 @@ def test_a_second_interrupt_ends_a_server_at_once(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while it closes its store, which may take long."""
-    ending = Ending()
 
     async def close_forever(_: object) -> None:
         signal.raise_signal(signal.SIGINT)
         await asyncio.Event().wait()
 
     monkeypatch.setattr(serve.Server, "close", close_forever)
-    ending.catch_signals()
-    serve.Server(Settings(), {}, ending, lambda: signal.raise_signal(signal.SIGINT)).run(listener)
-    assert ending.is_interrupted
-    assert ending.count == 2
+    server = serve.Server(Settings(), {}, lambda: signal.raise_signal(signal.SIGINT))
+    server.catch_signals()
+    server.run(listener)
+    assert server.is_interrupted
+    assert server.signals == 2
 
 
 # Who else may use its file.

@@ -70,22 +70,28 @@ class Application:
         if scope["type"] == "http":
             await self._answer(scope, receive, send)
         elif scope["type"] == "lifespan":
-            await self.live(receive, send)
+            await self._live(receive, send)
         else:  # a websocket, which is not supported
             await send({"type": "websocket.close", "code": 1000})
 
-    async def live(self, receive: Receive, send: Send) -> None:
+    async def _live(self, receive: Receive, send: Send) -> None:
         """Start and stop with the server."""
         await receive()
         try:
-            await self.open()
+            await self.start()
         except Exception as error:  # noqa: BLE001 - the server reports it
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self.close()
+        await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+    async def start(self) -> None:
+        await self.open()
+
+    async def stop(self) -> None:
+        await self.close()
 
     async def open(self) -> App:
         """Open the store and start everything, once."""

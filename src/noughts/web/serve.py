@@ -21,7 +21,6 @@ from noughts.web.bots import read_policies, split_offered
 from noughts.web.logging import log, log_to_stderr
 from noughts.web.problems import InvalidSetting, ServerFailed
 from noughts.web.settings import Settings, from_environment
-from noughts.web.streams import Receive, Send
 
 STOP_SECONDS = 1
 """How long requests may take at the end; closing takes two more seconds at most."""
@@ -50,7 +49,6 @@ def serve(
     offered = bots or settings.bots
     policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
     log_to_stderr(settings.log, settings.log_format)
-    ending = Ending()
     with _bind(host, port) as listener:
 
         def announce() -> None:
@@ -64,53 +62,28 @@ def serve(
             if err and not bound.is_loopback:
                 print(BARE, file=err, flush=True)
 
-        ending.catch_signals()
-        Server(settings, policies, ending, announce).run(listener)
-    if ending.error:
-        raise ending.error
-    if ending.is_interrupted:
+        server = Server(settings, policies, announce)
+        server.catch_signals()
+        server.run(listener)
+    if server.error:
+        raise server.error
+    if server.is_interrupted:
         raise KeyboardInterrupt
 
 
-class Ending:
-    """How the process ends: by a signal, or by an error."""
-
-    def __init__(self) -> None:
-        self.error: NoughtsError | None = None
-        self.is_interrupted = False
-        self.count = 0
-        self.wake: Callable[[], object] = lambda: None
-
-    def catch_signals(self) -> None:
-        signal.signal(signal.SIGTERM, self._on_signal)
-        signal.signal(signal.SIGINT, self._on_signal)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup wants it to go on
-            signal.signal(signal.SIGHUP, self._on_signal)
-
-    def _on_signal(self, number: int, _frame: object) -> None:
-        self.count += 1
-        self.is_interrupted = self.is_interrupted or number == signal.SIGINT
-        self.wake()
-
-    def fail(self, error: NoughtsError) -> None:
-        self.error = self.error or error
-        self.count += 1
-        self.wake()
-
-
 class Server(Application):
-    """The application on uvicorn."""
+    """The application on uvicorn, until a signal or an error ends it."""
 
     def __init__(
-        self,
-        settings: Settings,
-        policies: Mapping[str, Policy],
-        ending: Ending,
-        on_start: Callable[[], None],
+        self, settings: Settings, policies: Mapping[str, Policy], on_start: Callable[[], None]
     ) -> None:
-        super().__init__(settings, policies, ending.fail)
-        self._ending = ending
+        super().__init__(settings, policies, self._fail)
+        self.error: NoughtsError | None = None
+        self.is_interrupted = False
+        self.signals = 0
+        """How many have come, errors included."""
         self._on_start = on_start
+        self._wake: Callable[[], object] = lambda: None
         self._server = uvicorn.Server(
             uvicorn.Config(
                 self,
@@ -128,25 +101,40 @@ class Server(Application):
             )
         )
 
+    def catch_signals(self) -> None:
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGINT, self._on_signal)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup wants it to go on
+            signal.signal(signal.SIGHUP, self._on_signal)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.signals += 1
+        self.is_interrupted = self.is_interrupted or number == signal.SIGINT
+        self._wake()
+
+    def _fail(self, error: NoughtsError) -> None:
+        self.error = self.error or error
+        self.signals += 1
+        self._wake()
+
     def run(self, listener: socket.socket) -> None:
         with asyncio.Runner(loop_factory=self._server.config.get_loop_factory()) as runner:
             try:
                 runner.run(self._server.serve(sockets=[listener]))
             except SystemExit as error:  # it could not start
-                if not self._ending.count:
-                    raise self._ending.error or ServerFailed("the server could not start") from error
+                if not self.signals:
+                    raise self.error or ServerFailed("the server could not start") from error
             finally:
-                self._ending.wake = lambda: None
+                self._wake = lambda: None
 
-    async def live(self, receive: Receive, send: Send) -> None:
-        """Start and stop the application; a signal interrupts even what takes long."""
-        self._ending.catch_signals()  # uvicorn has put its own handlers in their place
+    async def start(self) -> None:
+        """Start; a signal interrupts even what takes long."""
+        self.catch_signals()  # uvicorn has put its own handlers in their place
         signalled = asyncio.Event()
         loop = asyncio.get_running_loop()
-        self._ending.wake = lambda: loop.call_soon_threadsafe(signalled.set)
-        if self._ending.count:
+        self._wake = lambda: loop.call_soon_threadsafe(signalled.set)
+        if self.signals:
             signalled.set()
-        await receive()
         opening, waiting = asyncio.ensure_future(self.open()), asyncio.ensure_future(signalled.wait())
         await asyncio.wait((opening, waiting), return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -156,28 +144,26 @@ class Server(Application):
             self._on_start()
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, NoughtsError):
-                self._ending.error = self._ending.error or error
+                self.error = self.error or error
             elif isinstance(error, Exception):
                 log.exception("failure")
             await self.close()
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
-            return
-        await send({"type": "lifespan.startup.complete"})
-        forced = asyncio.ensure_future(self._stop(signalled))
-        await receive()
-        closing = asyncio.ensure_future(self.close())
-        await asyncio.wait((closing, forced), return_when=asyncio.FIRST_COMPLETED)
-        await send({"type": "lifespan.shutdown.complete"})
+            raise ServerFailed(str(error)) from error
+        self._ending = asyncio.ensure_future(self._end_with(signalled))
 
-    async def _stop(self, signalled: asyncio.Event) -> None:
+    async def _end_with(self, signalled: asyncio.Event) -> None:
         """End the streams and then the server, once signalled; return if it must end at once."""
         await signalled.wait()
         self.end_streams()
         self._server.should_exit = True
-        while not (self._ending.is_interrupted and self._ending.count > 1):  # a second Ctrl-C
+        while not (self.is_interrupted and self.signals > 1):  # a second Ctrl-C
             signalled.clear()
             await signalled.wait()
         self._server.force_exit = True
+
+    async def stop(self) -> None:
+        closing = asyncio.ensure_future(self.close())
+        await asyncio.wait((closing, self._ending), return_when=asyncio.FIRST_COMPLETED)
 
 
 def _freeze_memory() -> None:
