@@ -25,10 +25,9 @@ from support.at_once import in_threads
 from support.deadlines import DEADLINE_SECONDS
 from support.figures import Property, tally
 from support.postgres_server import Server as Postgres
-from support.web import stream_reader
-from support.web.inspection import figure, quiet_port, recorded
+from support.web.inspection import figure, quiet_port
 from support.web.matches import WON_BY_X, check_events, two_players
-from support.web.persistent_players import RECOVERY_SECONDS, Player, Players
+from support.web.persistent_players import Players
 from support.web.serving import Answer, Client, Server, wait_until
 from support.web.serving_docs import EXAMPLES
 
@@ -175,51 +174,30 @@ def test_a_rolling_restart_loses_no_move_and_no_event(
     start: Callable[..., Nginx], monkeypatch: pytest.MonkeyPatch, record_property: Property
 ) -> None:
     """One server after the other, again and again, while people play; nobody gets a 5xx."""
-    nginx, players, chance = start(), Players(), Random(5)
+    nginx, chance, connect = start(), Random(5), Nginx.connection
+    players = Players()
 
-    def connect(_host: str, _port: int, timeout: float) -> HTTPSConnection:  # noqa: ARG001 - as it is called
-        return nginx.connection((f"127.0.0.{chance.randrange(100, 250)}", 0))
+    def spread(source: tuple[str, int] | None = None) -> HTTPSConnection:
+        return connect(nginx, source or (f"127.0.0.{chance.randrange(100, 250)}", 0))
 
-    monkeypatch.setattr(stream_reader, "HTTPConnection", connect)
-    with tally(record_property, FIGURE) as numbers, ExitStack() as stack:
-        stack.callback(players.has_failed.set)  # stops all players, even on failure
+    def check(_method: str, _path: str, answer: Answer) -> None:
+        players.count(faults=answer.status >= 500)
 
-        def check(_method: str, _path: str, answer: Answer) -> None:
-            players.count(faults=answer.status >= 500)
-
-        nginx.check = check
-        place, seats = (nginx.host, nginx.port), []
-        with nginx.client() as client:
-            for _ in range(TABLES):
-                first = client.create("friend", name="Ann")
-                seats += [first, client.join(first["id"], first["invite"], name="Bob")]
-        threads = [  # each from its own address: they play faster than the file allows anybody to
-            Player(players, place, nginx.client(source=f"127.0.0.{number}"), seat, Random(number))
-            for number, seat in enumerate(seats, 10)
-        ]
-        for thread in threads:
-            thread.start()
+    monkeypatch.setattr(nginx, "connection", spread)
+    monkeypatch.setattr(nginx, "check", check)
+    with tally(record_property, FIGURE) as numbers, ExitStack() as stack, players:
+        for number in range(10, 10 + 2 * TABLES, 2):
+            # Each from its own address: they play faster than the file allows anybody to.
+            players.seat_friends(nginx, f"127.0.0.{number}", f"127.0.0.{number + 1}")
+        players.start()
         for number in range(RESTARTS):
-            players.wait_for(len(players.acknowledged) + chance.randrange(1, 30))
+            players.wait_for(chance.randrange(1, 30))
             old = nginx.servers[number % 2]
             old.stop_cleanly()
             nginx.servers[number % 2] = stack.enter_context(server(nginx.store, old.port))
-            numbers["restarts"] += 1
-        players.is_enough.set()
-        for thread in threads:
-            thread.join(RECOVERY_SECONDS)
-        players.check()
-        assert not any(thread.is_alive() for thread in threads), "a player hangs"
-
-        games = recorded(nginx.store)
-        numbers.update(players.numbers, commands=len(players.acknowledged))
-        for command in players.acknowledged:
-            events = [event.data for event in games[command.game]]
-            there = events[command.version - len(command.events) : command.version]
-            numbers["lost"] += there != command.events
-        for reader in players.readers:
-            numbers.update(reader.wrong)
-            assert reader.events == games[reader.game]
+        players.finish()
+        players.compare(nginx.store)
+        numbers.update(players.numbers, restarts=RESTARTS)
         assert numbers["lost"] == numbers["missed"] == numbers["repeated"] == numbers["faults"] == 0
         assert players.numbers["again"] == 0, "a command was not answered"
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import count
 from random import Random
-from typing import TypeAlias
 
 import pytest
 
 from support.at_once import in_threads
-from support.figures import tally
+from support.figures import Property, tally
 from support.length import short_or_long
 from support.proxy import CuttingProxy
 from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
 from support.web.matches import Seat, one_player
-from support.web.serving import Server
-from support.web.stream_reader import Reader
-
-Record: TypeAlias = Callable[[str, object], None]
+from support.web.serving import Place, Server, Stream
 
 CUTS = short_or_long(50, 1_000)
 GAMES = 4
@@ -39,9 +34,11 @@ FIGURE = (
 
 
 @pytest.mark.torture
-def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_property: Record) -> None:
+def test_readers_whose_connections_are_cut_miss_nothing(
+    store_url: str, record_property: Property
+) -> None:
     """A reader that reconnects gets the rest: complete, in order, and once."""
-    readers: list[Reader] = []
+    readers: list[Stream] = []
     with tally(record_property, FIGURE) as numbers:
         with Server(store_url) as server:
             place = (server.host, server.port)
@@ -57,17 +54,17 @@ def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_p
         assert proxy.cuts == CUTS
         assert numbers["missed"] == numbers["repeated"] == 0
         for reader in readers:
-            assert reader.events == games[reader.game]
+            assert reader.numbered == games[reader.game]
 
 
-def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[Reader]:
+def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[Stream]:
     """Play some games while they are read through the proxy; return their readers."""
     with ExitStack() as stack:
         seats = [stack.enter_context(one_player(server, "self")) for _ in range(GAMES)]
         readers = [
-            stack.enter_context(Reader(proxy.place, seat.game, by_query=number % 2 == 1))
+            stack.enter_context(Place(*proxy.place).client().follow(seat.game, reconnects=True))
             for seat in seats
-            for number in range(READERS)
+            for _ in range(READERS)
         ]
         try:
             in_threads(*(lambda seat=seat: _play(seat, proxy) for seat in seats))

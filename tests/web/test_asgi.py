@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -26,69 +17,21 @@ from noughts.web.assets import load
 from noughts.web.problems import InvalidSetting
 from noughts.web.request import MAX_BODY_BYTES
 from noughts.web.settings import GONE
-from support.command import environment
-from support.deadlines import DEADLINE_SECONDS
 from support.web.fake_clock import in_fake_time, turns, wait
-from support.web.serving import UNLIMITED, Client, wait_until
+from support.web.serving import UVICORN, AsgiServer, wait_until
 
 SERVERS = {
-    "uvicorn": "uvicorn --factory noughts.web:create_app --port {port}",
-    "hypercorn": "hypercorn noughts.web:create_app() --bind 127.0.0.1:{port}",
-    "mounted": "uvicorn support.web.mounted_app:application --app-dir tests --port {port}",
+    "uvicorn": UVICORN,
+    "hypercorn": "hypercorn noughts.web:create_app() --bind fd://{fd}",
+    "mounted": "uvicorn --fd {fd} support.web.mounted_app:application --app-dir tests",
 }
 HEADERS = [(b"host", b"x"), (b"content-type", b"application/json")]
 
 
-class Address:
-    """The address of a server, for a client."""
-
-    check = None
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def connection(self, _source: object = None) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)
-
-
-@contextmanager
-def running(name: str, store: str) -> Iterator[Address]:
-    """Run a server until the block is left; it must stop cleanly."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen(
-        [sys.executable, "-m", *SERVERS[name].format(port=port).split()],
-        env=environment(**UNLIMITED, NOUGHTS_STORE=store),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
-        try:
-            wait_for(port, process)
-            yield Address(port)
-            process.send_signal(signal.SIGTERM)
-            output, _ = process.communicate(timeout=DEADLINE_SECONDS)
-            assert b"Traceback" not in output
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    open_store(store, create=False).close()
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-    raise AssertionError("the server does not answer")
-
-
 @pytest.mark.parametrize("name", SERVERS)
-def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
+def test_a_game_is_played_with_a_stream(name: str, store: str) -> None:
     """Also without a lifespan and below a prefix: so it is, if another application has mounted ours."""
-    store = f"sqlite:{tmp_path / 'games.sqlite'}"
-    with running(name, store) as address, Client(address) as ann, Client(address) as bob:  # type: ignore[arg-type]  # as far as a client needs it
+    with AsgiServer(store, SERVERS[name]) as server, server.client() as ann, server.client() as bob:
         ann.prefix = bob.prefix = "/games/of/ours" if name == "mounted" else ""
         created = ann.post("/games", {"opponent": "friend"})  # with a cookie, as a browser
         seat = created.json
@@ -104,6 +47,8 @@ def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
         page = ann.get("//")
         assert page.status == 200
         assert f'src="{ann.prefix}/static/{load().version}/page.js"'.encode() in page.body
+        server.stop_cleanly()
+    open_store(store, create=False).close()
 
 
 class Call:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from noughts.web.request import MAX_BODY_BYTES
+from support.web.hostile_requests import NOT_JSON
 from support.web.matches import one_player
 from support.web.serving import Client, Server, new_key
 
@@ -86,13 +87,6 @@ BAD_BODIES: tuple[object, ...] = (
     {"opponent": "bot"}, {"opponent": "friend", "other": "Bob"}, {"opponent": "friend", "mark": "x"},
     {"opponent": "friend", "first": "Z"}, {"opponent": "friend", "secret": "yes"},
     {"opponent": "friend", "secret": 1}, {"opponent": "friend", "name": 5}, [], "friend", None, 5,
-)  # fmt: skip
-NOT_JSON = (
-    b"", b"{", b"{}}", b"\xff\xfe", b'{"opponent":"friend"', b'{"opponent":"friend"} x',
-    b"{'opponent':'friend'}", b'{"opponent":"fri\x00end"}',
-    b'{"opponent":"friend","name":"\\ud800"}', b'{"opponent":"friend","name":"\xff"}',
-    b'{"opponent":"friend","name":"\xed\xa0\x80"}', b'\xef\xbb\xbf{"opponent":"friend"}',
-    b"[" * 4000, b'{"a":' * 700, b"NaN", b"1e999", b"-", b'"' + b"a" * 4000,
 )  # fmt: skip
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 
 from noughts import open_store
 from support.at_once import in_threads
-from support.command import environment
-from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.web.matches import WON_BY_X, Seat, at_once, check_events, two_players
-from support.web.serving import UNLIMITED, Server, new_key, wait_until
+from support.web.serving import UVICORN, AsgiServer, Server, new_key
 
 
 @pytest.fixture(scope="module")
@@ -179,56 +171,13 @@ def test_a_server_that_ends_does_not_affect_the_other(
             bob.wait_version(14)
 
 
-class Workers(Server):
-    """`uvicorn --workers 2` with our application: several processes on one port."""
-
-    def __init__(self, store: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.host, self.store, self.check = "127.0.0.1", store, None
-        command = [
-            "uvicorn",
-            "--workers",
-            "2",
-            "--port",
-            str(self.port),
-            "--factory",
-            "noughts.web:create_app",
-        ]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", *command, "--timeout-graceful-shutdown", "5"],
-            env=environment(**UNLIMITED, NOUGHTS_STORE=store),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        wait_until(self._answers)
-
-    def __exit__(self, *_: object) -> None:
-        if self.is_running:
-            os.killpg(self.pid, signal.SIGKILL)
-            self._process.wait(DEADLINE_SECONDS)
-
-    def end(self, how: signal.Signals, deadline: float = DEADLINE_SECONDS) -> int:
-        self._process.send_signal(how)
-        return self._process.wait(deadline)
-
-    def _answers(self) -> bool:
-        assert self.is_running
-        try:
-            with self.client() as client:
-                return client.get("/ready").status == 200
-        except OSError:
-            return False
-
-    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
-        return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
-
-
 def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
     """Events and presence reach the connections of each; a connection for each command."""
-    with Workers(postgres.place()) as workers, two_players(workers) as match, ExitStack() as stack:
+    with (
+        AsgiServer(postgres.place(), f"{UVICORN} --workers 2") as workers,
+        two_players(workers) as match,
+        ExitStack() as stack,
+    ):
         watchers = [stack.enter_context(workers.client()) for _ in range(6)]
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
         streams += [stack.enter_context(seat.follow()) for seat in match.seats.values()]

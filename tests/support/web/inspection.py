@@ -7,12 +7,12 @@ import re
 import socket
 from pathlib import Path
 from random import SystemRandom
+from typing import Any
 
 from noughts.store.rows import StoredGame, game_of
 from noughts.store.urls import open_store
 from support.web.matches import Seat
 from support.web.serving import Client
-from support.web.stream_reader import ReceivedEvent
 
 ROUND_EVENTS = 6
 """Events of a move and its take-back."""
@@ -69,13 +69,13 @@ def keep_busy(seat: Seat, rounds: int) -> int:
     return version
 
 
-def recorded(store: str) -> dict[str, list[ReceivedEvent]]:
-    """Return the events of all games, as a reader should have received them."""
+def recorded(store: str) -> dict[str, list[tuple[int, Any]]]:
+    """Return the events of all games, as a stream should have sent them."""
     with open_store(store, create=False) as opened:
         return {stored.id: events_of(stored) for stored in map(game_of, opened.rows())}
 
 
-def events_of(stored: StoredGame) -> list[ReceivedEvent]:
-    """Return the events of a game as a reader should have received them."""
+def events_of(stored: StoredGame) -> list[tuple[int, Any]]:
+    """Return the events of a game with their versions."""
     lines = [line for entry in stored.entries for line in entry.text.split("\n")]
-    return [ReceivedEvent(version, json.loads(line)) for version, line in enumerate(lines, 1)]
+    return [(version, json.loads(line)) for version, line in enumerate(lines, 1)]

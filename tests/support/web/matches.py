@@ -45,7 +45,7 @@ class Seat:
     def rematch(self, key: str | None = None) -> Answer:
         return self._post("rematch", {"key": key or new_key(), "secret": True})
 
-    def follow(self, after: int | None = None) -> Stream:
+    def follow(self, after: int = 0) -> Stream:
         return self.client.follow(self.game, after)
 
     def _do(self, what: str, body: dict[str, object], version: int | None, key: str | None) -> Answer:

@@ -12,12 +12,15 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse
-from threading import Condition, Thread
+from itertools import pairwise
+from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -40,8 +43,34 @@ LIMITS = (
 UNLIMITED = {f"NOUGHTS_{limit.upper()}": "0" for limit in LIMITS}
 """All tests share one address, and few of them are about its limits."""
 
+UVICORN = (
+    "uvicorn --fd {fd} --timeout-keep-alive 75 --timeout-graceful-shutdown 5"
+    " --factory noughts.web:create_app"
+)
+"""The socket that it gets is {fd}."""
 
-class Server(AbstractContextManager["Server"]):
+RETRY_SECONDS = 0.02
+"""How long a reader waits before it connects again."""
+
+
+class Place:
+    """Where a server can be reached: itself, or a proxy before it."""
+
+    check: Check | None = None
+    """Called with method, path and answer for each answer to a client."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+
+    def client(self, secret: str | None = None, source: str | None = None) -> Client:
+        """Return a client, maybe from another address such as 127.0.0.2."""
+        return Client(self, secret, source)
+
+    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
+        return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
+
+
+class Server(Place, AbstractContextManager["Server"]):
     """A server that runs until it is stopped or killed, or its `with` block ends."""
 
     def __init__(self, store: str, *options: str, **settings: str) -> None:
@@ -59,6 +88,19 @@ class Server(AbstractContextManager["Server"]):
             stderr=self._log_file,
             start_new_session=True,
         )
+        self._begin(store)
+        try:
+            self.url = self._address()
+        except BaseException:
+            self._end()
+            raise
+        place = urlsplit(self.url)
+        super().__init__(place.hostname or "", place.port or 0)
+
+    def _begin(self, store: str) -> None:
+        self.store = store
+        self.errors = b""
+        """What it wrote to standard error; complete once it has ended."""
         # The guard kills the server if the tests themselves are killed.
         self._guard = subprocess.Popen(
             ["/bin/sh", "-c", 'cat > /dev/null; kill -s KILL -- "-$0"', str(self._process.pid)],
@@ -66,18 +108,6 @@ class Server(AbstractContextManager["Server"]):
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self.store = store
-        self.errors = b""
-        """What it wrote to standard error; complete once it has ended."""
-        self.check: Check | None = None
-        """Called with method, path and answer for each answer to a client."""
-        try:
-            self.url = self._address()
-        except BaseException:
-            self._end()
-            raise
-        place = urlsplit(self.url)
-        self.host, self.port = place.hostname or "", place.port or 0
 
     def __exit__(self, *_: object) -> None:
         if self.is_running:
@@ -90,13 +120,6 @@ class Server(AbstractContextManager["Server"]):
     @property
     def pid(self) -> int:
         return self._process.pid
-
-    def client(self, secret: str | None = None, source: str | None = None) -> Client:
-        """Return a client, maybe from another address such as 127.0.0.2."""
-        return Client(self, secret, source)
-
-    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
-        return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
 
     def log(self) -> bytes:
         """Return what the server has written to standard error."""
@@ -135,8 +158,8 @@ class Server(AbstractContextManager["Server"]):
         self._process.wait(DEADLINE_SECONDS)
         self._guard.kill()
         self._guard.communicate()
-        assert self._process.stdout
-        self._process.stdout.close()
+        if self._process.stdout:
+            self._process.stdout.close()
         self.errors = self.log()
         self._log_file.close()
 
@@ -153,6 +176,31 @@ class Server(AbstractContextManager["Server"]):
         assert there
         assert not before
         return url
+
+
+class AsgiServer(Server):
+    """The application under another server, on a socket of ours."""
+
+    def __init__(self, store: str, command: str = UVICORN, send_buffer_bytes: int = 0) -> None:
+        self._log_file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server exits
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            if send_buffer_bytes:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
+            Place.__init__(self, *listener.getsockname())
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *command.format(fd=listener.fileno()).split()],
+                env=environment(**UNLIMITED, NOUGHTS_STORE=store),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log_file,
+                stderr=self._log_file,
+                pass_fds=(listener.fileno(),),
+                start_new_session=True,
+            )
+        self._begin(store)
+
+    def wait(self, deadline: float = DEADLINE_SECONDS) -> int:
+        code = super().wait(deadline)
+        return 0 if code == -signal.SIGTERM else code  # uvicorn ends itself with the signal
 
 
 class Answer(NamedTuple):
@@ -179,15 +227,15 @@ class Client(AbstractContextManager["Client"]):
     It keeps its connection open, and is not thread-safe.
     """
 
-    def __init__(self, server: Server, secret: str | None = None, source: str | None = None) -> None:
-        self._server = server
-        self._source = (source, 0) if source else None
+    def __init__(self, server: Place, secret: str | None = None, source: str | None = None) -> None:
+        self.server = server
+        self.source = (source, 0) if source else None
         self.secret = secret
         self.prefix = ""
         """The path at which the application is mounted."""
         self.cookies: dict[tuple[str, str], str] = {}
         """By path and name."""
-        self._connection = server.connection(self._source)
+        self._connection = server.connection(self.source)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -215,8 +263,8 @@ class Client(AbstractContextManager["Client"]):
             self._connection.close()
             raise
         self._take_cookies(answer)
-        if self._server.check:
-            self._server.check(method, whole, answer)
+        if self.server.check:
+            self.server.check(method, whole, answer)
         return answer
 
     def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
@@ -240,15 +288,19 @@ class Client(AbstractContextManager["Client"]):
             self.cookies[path, name] = value
 
     def follow(
-        self, game: str, after: int | None = None, *, news: Condition | None = None, **headers: str
+        self,
+        game: str,
+        after: int = 0,
+        *,
+        reconnects: bool = False,
+        news: Condition | None = None,
+        **headers: str,
     ) -> Stream:
         """Open a game's stream; leave its `with` block to close it.
 
         Streams can share `news`; then messages of one stream also wake waits on the others.
         """
-        query = "" if after is None else f"?after={after}"
-        path = f"{self.prefix}{BASE}/games/{game}/events{query}"
-        return Stream(self._server, path, self.headers(path, headers), self._source, news)
+        return Stream(self, game, after, reconnects=reconnects, news=news, headers=headers)
 
     def create(self, opponent: str, **more: object) -> Any:
         """Create a game; return the seat."""
@@ -283,50 +335,58 @@ class Message(NamedTuple):
 
 
 class Stream(AbstractContextManager["Stream"]):
-    """A stream of a game, read by a thread that keeps all messages."""
+    """A stream of a game, read by a thread that keeps all messages.
+
+    If it reconnects, it goes on after the last event when the connection is cut, as a browser does.
+    """
 
     def __init__(
         self,
-        server: Server,
-        path: str,
-        headers: Mapping[str, str],
-        source: tuple[str, int] | None = None,
+        client: Client,
+        game: str,
+        after: int = 0,
+        *,
+        reconnects: bool = False,
         news: Condition | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._connection = server.connection(source)
-        try:
-            self._connection.request("GET", path, headers=dict(headers))
-            self._socket = self._connection.sock
-            response = self._connection.getresponse()
-            self.refusal: Answer | None = None
-            if response.status != 200:
-                self.refusal = Answer(response.status, response.headers, response.read())
-                if server.check:
-                    server.check("GET", path, self.refusal)
-        except BaseException:
-            self._connection.close()
-            raise
-        self.headers = response.headers
+        self.game = game
         self.messages: list[Message] = []
-        self.is_over = False
-        self.was_ended = False
-        """Whether the server ended it in order, and the connection wasn't cut."""
-        self._news = news or Condition()
-        self._thread = Thread(target=self._read, args=(response,), daemon=True)
+        self.refusal: Answer | None = None
+        self.is_over = self.was_ended = False
+        """The latter: whether the server ended it in order, and the connection wasn't cut."""
+        self.connections = self.torn = 0
+        """How many connections were answered, and how many of them broke in the middle of a message."""
+        self._client, self._after, self._reconnects = client, after, reconnects
+        self._headers = headers or {}
+        self._connection: Any = None
+        self._socket: Any = None
+        self._failure: BaseException | None = None
+        self._news, self._closing, self._lock = news or Condition(), Event(), Lock()
+        opened = () if reconnects else (self._open(),)
+        self.headers = opened[0].headers if opened else HTTPMessage()
+        self._thread = Thread(target=self._run, args=opened, daemon=True)
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+        self._closing.set()
+        with self._lock, suppress(OSError):
+            if self._socket:
+                self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(DEADLINE_SECONDS)
-        self._connection.close()
+        assert not self._thread.is_alive(), "the reader hangs"
 
     @property
     def events(self) -> list[Message]:
         return [message for message in tuple(self.messages) if not message.event]
+
+    @property
+    def version(self) -> int:
+        last = next((one.id for one in reversed(tuple(self.messages)) if one.id), None)
+        return int(last or self._after)
 
     @property
     def rooms(self) -> list[Any]:
@@ -336,43 +396,106 @@ class Stream(AbstractContextManager["Stream"]):
     def positions(self) -> list[Any]:
         return self.named("position")
 
+    @property
+    def numbered(self) -> list[tuple[int, Any]]:
+        """Return the events with their versions."""
+        return [(int(message.id or 0), message.data) for message in self.events]
+
+    @property
+    def wrong(self) -> Counter[str]:
+        """Return how many events were missed, and how many came again."""
+        versions = [self._after, *(version for version, _ in self.numbered)]
+        steps = [now - before for before, now in pairwise(versions)]
+        return Counter(
+            missed=sum(max(0, step - 1) for step in steps), repeated=sum(step < 1 for step in steps)
+        )
+
     def named(self, event: str) -> list[Any]:
         return [message.data for message in tuple(self.messages) if message.event == event]
 
-    def wait(self, is_so: Callable[[Stream], object]) -> None:
+    def wait(self, is_so: Callable[[Stream], object], deadline: float = DEADLINE_SECONDS) -> None:
         """Wait for a condition, checked after each message."""
         with self._news:
-            came = self._news.wait_for(lambda: is_so(self) or self.is_over, DEADLINE_SECONDS)
+            came = self._news.wait_for(lambda: is_so(self) or self.is_over, deadline)
+            if self._failure:
+                raise self._failure
             assert is_so(self), "the stream is over" if came else f"not received: {self.messages}"
 
-    def wait_version(self, version: int) -> list[Message]:
+    def wait_version(self, version: int, deadline: float = DEADLINE_SECONDS) -> list[Message]:
         """Wait for the event of a version, and return all events."""
-        self.wait(lambda _: any(message.id == str(version) for message in self.events))
+        self.wait(lambda _: self.version >= version, deadline)
         return self.events
 
-    def wait_room(self, is_so: Callable[[Any], object]) -> Any:
+    def wait_room(self, is_so: Callable[[Any], object], deadline: float = DEADLINE_SECONDS) -> Any:
         """Wait for a condition of the latest room, and return it."""
-        self.wait(lambda _: self.rooms and is_so(self.rooms[-1]))
+        self.wait(lambda _: self.rooms and is_so(self.rooms[-1]), deadline)
         return self.rooms[-1]
 
     def wait_over(self) -> None:
         with self._news:
             assert self._news.wait_for(lambda: self.is_over, DEADLINE_SECONDS), "the stream stays open"
 
-    def _read(self, response: HTTPResponse) -> None:
-        was_ended = False
+    def _run(self, *opened: HTTPResponse) -> None:
+        """Read a stream, or one after the other until this is closed."""
         try:
-            with closing(response):
-                for message in () if self.refusal else read_messages(iter(response.readline, b"")):
+            for response in opened:
+                self._read(response)
+            while self._reconnects and not self._closing.wait(RETRY_SECONDS if self.connections else 0):
+                with suppress(*CUT):
+                    self._read(self._open())
+        except BaseException as failure:  # noqa: BLE001 - raised by `wait`
+            self._failure = failure
+        with self._news:
+            self.is_over = True
+            self._news.notify_all()
+
+    def _open(self) -> HTTPResponse:
+        client, headers = self._client, {**self._headers}
+        path = f"{client.prefix}{BASE}/games/{self.game}/events"
+        if self.connections % 2:  # browsers send the header, and programs what they like
+            headers["last_event_id"] = str(self.version)
+        elif self.version:
+            path += f"?after={self.version}"
+        connection = client.server.connection(client.source)
+        try:
+            connection.request("GET", path, headers=client.headers(path, headers))
+            with self._lock:
+                self._connection, self._socket = connection, connection.sock
+            response = connection.getresponse()
+            if response.status == 200:
+                self.connections += 1
+                self.refusal = None
+            else:
+                self.refusal = Answer(response.status, response.headers, response.read())
+                if client.server.check:
+                    client.server.check("GET", path, self.refusal)
+                assert response.status == 503 or not self._reconnects, self.refusal
+        except BaseException:
+            connection.close()
+            raise
+        return response
+
+    def _read(self, response: HTTPResponse) -> None:
+        last_line = b"\n"
+
+        def lines() -> Iterator[bytes]:
+            nonlocal last_line
+            while not self._closing.is_set() and (line := response.readline()):
+                last_line = line
+                yield line
+
+        with closing(self._connection):
+            try:
+                for message in () if self.refusal else read_messages(lines()):
                     with self._news:
                         self.messages.append(message)
+                        if self._reconnects and message.event == "position":
+                            assert message.data["version"] == self.version
                         self._news.notify_all()
-                was_ended = True
-        except CUT:
-            pass
-        with self._news:
-            self.is_over, self.was_ended = True, was_ended
-            self._news.notify_all()
+                self.was_ended = True
+            except CUT:
+                pass  # the next connection goes on
+        self.torn += last_line != b"\n" and not self._closing.is_set()
 
 
 def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -51,6 +50,7 @@ LOOK_SECONDS = 1.0
 GO_AWAY_SECONDS = 8.0
 """How clients behave, as the page and `noughts join` do."""
 
+BOTS = ("random", "novice")
 
 GIVEN_UP = 599
 """The status of a request that was not repeated any more."""
@@ -80,16 +80,10 @@ class Guests:
         self._goes_on: dict[str, bool] = {}
         self._visible: dict[str, list[Any]] = {}
         """What could be seen of the room in each state of a game."""
-        self.lines: dict[str, set[tuple[int, str]]] = {}
+        self._recorded: dict[str, set[tuple[int, str]]] = {}
         self.database.on_change = self._changed
-        bots = [partial(Table, "bot", bot=bot) for bot in ("random", "novice")]
-        kinds: list[Callable[..., Table]] = [
-            partial(Table, "friend"),
-            *self.random.sample(
-                [partial(Table, "lobby"), partial(Table, "self"), *bots], self.random.choice([1, 2])
-            ),
-        ]
-        self.tables = [kind(self) for kind in kinds]
+        kinds = self.random.sample(("lobby", "self", *BOTS), self.random.choice([1, 2]))
+        self.tables = [Table(kind, self) for kind in ("friend", *kinds)]
         self._tasks = [self.start(table.run()) for table in self.tables]
         for task in self._tasks:
             task.add_done_callback(self._end_table)
@@ -136,7 +130,7 @@ class Guests:
         return found
 
     def was_recorded(self, game: str, version: int, line: str) -> bool:
-        lines = self.lines.setdefault(game, set())
+        lines = self._recorded.setdefault(game, set())
         if (version, line) not in lines:
             for stored in self.database.states[game]:
                 texts = "\n".join(entry.text for entry in stored.entries) if stored else ""
@@ -447,7 +441,7 @@ class Subscriber:
             if status != 200:
                 self._check_refusal(status, await exchange.next(), since)
                 return
-        self._state, self._is_fresh = max(self._state, since), False
+        self._state = max(self._state, since)
         buffer, heard = b"", self.cluster.now
         while True:
             try:
@@ -532,18 +526,20 @@ class Subscriber:
 class Table:
     """People who play with each other, one game after another, and a spectator."""
 
-    def __init__(self, kind: str, guests: Guests, bot: str | None = None) -> None:
+    def __init__(self, kind: str, guests: Guests) -> None:
         self.kind = kind
         self.guests = guests
         self.games: list[str] = []
-        self._bot = bot
 
     async def run(self) -> None:
         guests = self.guests
-        wanted = {"opponent": self.kind, "key": guests.new_key(), "secret": True}
-        wanted["first"] = guests.random.choice("XO")
-        if self._bot:
-            wanted["bot"] = self._bot
+        opponent = {"opponent": "bot", "bot": self.kind} if self.kind in BOTS else {"opponent": self.kind}
+        wanted = {
+            **opponent,
+            "first": guests.random.choice("XO"),
+            "key": guests.new_key(),
+            "secret": True,
+        }
         created = await Caller(guests).ask("POST", "/games", "", wanted)
         assert created.status == 201, created
         seat = created.json
@@ -619,20 +615,20 @@ class Player:
             while not (self.line.game and self.line.game.is_over):
                 if not await self._act():
                     await self.line.wait(LOOK_SECONDS)
-            if not self._guests.goes_on(self._game):
+            if self._guests.goes_on(self._game):
+                await self._play_again()
+            elif (await self._caller.ask("GET", f"/games/{self._game}", self._game)).json["over"]:
                 return
-            await self._play_again()
+            else:  # its end was lost: the stream will say so
+                await self.line.wait(LOOK_SECONDS)
 
     async def _play_again(self) -> None:
         guests, game = self._guests, self._game
         body = {"key": guests.new_key(), "secret": True}
-        while True:
-            answer = await self._caller.command(game, "rematch", body)
-            if answer.status in (200, 201):
-                break
-            if answer.status != 202:
-                return  # it was complained of
+        while (answer := await self._caller.command(game, "rematch", body)).status not in (200, 201):
             await self.line.wait(LOOK_SECONDS)
+            if answer.status != 202:  # its end was lost
+                return
         self._game = answer.json["id"]
         self._table.go_on(self._game)
         self.line.leave(vanishes=self._random.random() < 0.1)

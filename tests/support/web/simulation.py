@@ -512,7 +512,7 @@ class Exchange:
         self._read: asyncio.Future[None] | None = None
         self._answered = deque[Message | None]()
         self._awaited: asyncio.Future[None] | None = None
-        self._unread = deque[Message]()
+        self._unread = deque[Message | None]()
         self._drained: asyncio.Future[None] | None = None
         self._capacity = cluster.random.choice([0, 500, 5000])
         self.is_mute = self.is_stalled = self.is_cut = False
@@ -524,6 +524,7 @@ class Exchange:
             if part or not has_more:
                 message = {"type": "http.request", "body": part, "more_body": has_more}
                 self._carry("up", partial(self._arrive, message))
+        self._is_player = any(name == b"authorization" for name, _ in scope["headers"])
         is_stream = scope["path"].endswith("/events")
         faults = {"connection cut": self.cut, "connection mute": self.mute}
         if is_stream:
@@ -572,7 +573,7 @@ class Exchange:
     def _stall(self) -> None:
         """Let the client not read for a while."""
         if not self.is_cut:
-            seconds = self._cluster.random.choice([0.5, 5, 19])
+            seconds = self._cluster.random.choice([0.5, 5, 19, 19 if self._is_player else 40])
             self._cluster.count("reader stalls", seconds)
             self.is_stalled = True
             self._cluster.simulation.after(seconds, self._go_on)
@@ -610,7 +611,7 @@ class Exchange:
             await self._drained
 
     def _is_full(self) -> bool:
-        return sum(len(message.get("body", b"")) for message in self._unread) > self._capacity
+        return sum(len(message.get("body", b"")) for message in self._unread if message) > self._capacity
 
     def _deliver(self, message: Message) -> None:
         if self.is_stalled:
@@ -622,7 +623,7 @@ class Exchange:
 
     def _take(self, message: Message | None) -> None:
         if message is None and self.is_stalled:
-            self._unread.append(None)  # type: ignore[arg-type]  # read when the client goes on
+            self._unread.append(None)  # noticed when the client goes on
             return
         self._answered.append(message)
         _wake(self._awaited)
