@@ -202,7 +202,8 @@ class Commands:
             raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
         if body.other is not None and body.opponent != "self":
             raise ApiError("badRequest", "other is allowed only if both seats are yours")
-        key, fingerprint = body.key or self.games.world.new_id(), _fingerprint(body)
+        key = body.key or self.games.world.new_id()
+        fingerprint = hash_secret(schemas.encode(body).decode())  # of no other request
         mark = _derived_mark(key, "mark") if body.mark == "random" else body.mark
         first = _derived_mark(key, "first") if body.first == "random" else body.first
         other: MarkName = "O" if mark == "X" else "X"
@@ -437,11 +438,6 @@ def _derived_secret(key: str, what: str) -> str:
 def _derived_mark(key: str, what: str) -> MarkName:
     """Draw a mark, for a request that is sent again the same one."""
     return MARKS[sha256(f"{what} {key}".encode()).digest()[0] % 2]
-
-
-def _fingerprint(body: schemas.Create) -> str:
-    """Return the same text for a request that is sent again, and another for any other request."""
-    return hash_secret(schemas.encode(body).decode())
 
 
 def _derived_id(text: str) -> str:

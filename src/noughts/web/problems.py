@@ -70,10 +70,6 @@ class ServerFailed(errors.NoughtsError):
 
 # The first that an error is an instance of is its code.
 _CODES_OF_ERRORS = (
-    (errors.GameOver, "gameOver"),
-    (errors.NoSuchCell, "noSuchCell"),
-    (errors.CellTaken, "cellTaken"),
-    (errors.NotYourTurn, "notYourTurn"),
     (errors.AlreadyOver, "alreadyOver"),
     (errors.SeatTaken, "seatTaken"),
     (errors.NothingToTakeBack, "nothingToTakeBack"),

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 
 import msgspec
@@ -78,26 +78,24 @@ class Queries:
         """List the games of the lobby: first those with a player present, of these the newest first."""
         request.parameters()
         attended = await self.presence.attended()
-        there = await asyncio.gather(*map(self._find, attended))
-        found = [(stored, room_of(stored)) for stored in there if stored]
-        found.sort(key=lambda one: (not attended[one[0].id], -one[1].created))
-        listed = [(stored, room, stored.columns) for stored, room in found]
+        found = [one for one in await asyncio.gather(*map(self._find, attended)) if one]
+        found.sort(key=lambda one: (not attended[one.id], -room_of(one).created))
         lobby = schemas.Lobby(
             open=[
                 schemas.OpenGame(
-                    id=stored.id,
-                    name=columns.x or columns.o or "",
-                    mark=room.free or "O",
-                    first=stored.game.board.first.value,
-                    created=room.created,
+                    id=one.id,
+                    name=one.columns.x or one.columns.o or "",
+                    mark=room_of(one).free or "O",
+                    first=one.game.board.first.value,
+                    created=room_of(one).created,
                 )
-                for stored, room, columns in listed
-                if columns.open == "seat"
+                for one in found
+                if one.columns.open == "seat"
             ][:MAX_LISTED],
             playing=[
-                schemas.PlayedGame(id=stored.id, X=columns.x or "", O=columns.o or "")
-                for stored, _, columns in listed
-                if columns.open == "play"
+                schemas.PlayedGame(id=one.id, X=one.columns.x or "", O=one.columns.o or "")
+                for one in found
+                if one.columns.open == "play"
             ][:MAX_LISTED],
         )
         return Response(200, schemas.encode(lobby))
@@ -120,13 +118,9 @@ class Queries:
             raise ApiError("badRequest", f"cells must be {names}, not {given}")
         if ("board" in parameters) == ("moves" in parameters):
             raise ApiError("badRequest", "give either board or moves, such as moves=519")
-        if "board" in parameters:
-            work = self.games.world.thinking.run(
-                lambda: analysis.position(parameters["board"], first, cells)
-            )
-        else:
-            work = self.games.world.thinking.run(lambda: analysis.game(parameters["moves"], first, cells))
-        return Response(200, await work)
+        analyse = analysis.position if "board" in parameters else analysis.game
+        written = parameters.get("board") or parameters.get("moves", "")
+        return Response(200, await self.games.world.thinking.run(partial(analyse, written, first, cells)))
 
     async def qr(self, request: Request) -> Response:
         """Draw a link as a QR code."""

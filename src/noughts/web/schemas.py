@@ -102,18 +102,14 @@ class Link(RequestBody, frozen=True, kw_only=True):
     link: Annotated[str, Meta(max_length=300, pattern="^[!-~]+$")]
 
 
-class ResponseBody(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer's body."""
-
-
-class Offer(ResponseBody, frozen=True, kw_only=True):
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
     """An offer that waits for the opponent's answer."""
 
     kind: Literal["takeBack", "rematch"]
     mark: MarkName
 
 
-class Seat(ResponseBody, frozen=True, kw_only=True):
+class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """A seat, and who has it."""
 
     name: str | None
@@ -122,14 +118,14 @@ class Seat(ResponseBody, frozen=True, kw_only=True):
     present: bool
 
 
-class Seats(ResponseBody, frozen=True, kw_only=True):
+class Seats(msgspec.Struct, frozen=True, kw_only=True):
     """The two seats."""
 
     X: Seat
     O: Seat
 
 
-class Score(ResponseBody, frozen=True, kw_only=True):
+class Score(msgspec.Struct, frozen=True, kw_only=True):
     """The score before this game."""
 
     X: int = 0
@@ -137,7 +133,7 @@ class Score(ResponseBody, frozen=True, kw_only=True):
     draws: int = 0
 
 
-class Room(ResponseBody, frozen=True, kw_only=True):
+class Room(msgspec.Struct, frozen=True, kw_only=True):
     """What belongs to a game but is not part of its record."""
 
     seats: Seats
@@ -148,7 +144,7 @@ class Room(ResponseBody, frozen=True, kw_only=True):
     next: str | None
 
 
-class Game(ResponseBody, frozen=True, kw_only=True):
+class Game(msgspec.Struct, frozen=True, kw_only=True):
     """A game at a version."""
 
     id: str
@@ -167,7 +163,7 @@ class Game(ResponseBody, frozen=True, kw_only=True):
     room: Room
 
 
-class Moved(ResponseBody, frozen=True, kw_only=True):
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """What a command led to."""
 
     version: int
@@ -175,7 +171,7 @@ class Moved(ResponseBody, frozen=True, kw_only=True):
     offer: Offer | None = None
 
 
-class Position(ResponseBody, frozen=True, kw_only=True):
+class Position(msgspec.Struct, frozen=True, kw_only=True):
     """What a stream says of the game after its events."""
 
     version: int
@@ -186,7 +182,7 @@ class Position(ResponseBody, frozen=True, kw_only=True):
     over: bool
 
 
-class Seated(ResponseBody, frozen=True, kw_only=True):
+class Seated(msgspec.Struct, frozen=True, kw_only=True):
     """Your seat in a game."""
 
     id: str
@@ -196,7 +192,7 @@ class Seated(ResponseBody, frozen=True, kw_only=True):
     game: Game
 
 
-class OpenGame(ResponseBody, frozen=True, kw_only=True):
+class OpenGame(msgspec.Struct, frozen=True, kw_only=True):
     """A game with a free seat."""
 
     id: str
@@ -206,7 +202,7 @@ class OpenGame(ResponseBody, frozen=True, kw_only=True):
     created: int
 
 
-class PlayedGame(ResponseBody, frozen=True, kw_only=True):
+class PlayedGame(msgspec.Struct, frozen=True, kw_only=True):
     """A game to watch."""
 
     id: str
@@ -214,14 +210,14 @@ class PlayedGame(ResponseBody, frozen=True, kw_only=True):
     O: str
 
 
-class Lobby(ResponseBody, frozen=True, kw_only=True):
+class Lobby(msgspec.Struct, frozen=True, kw_only=True):
     """The games of the lobby, the newest first."""
 
     open: list[OpenGame]
     playing: list[PlayedGame]
 
 
-class Shares(ResponseBody, frozen=True, kw_only=True):
+class Shares(msgspec.Struct, frozen=True, kw_only=True):
     """How the games end, as shares of all."""
 
     wins: float
@@ -229,7 +225,7 @@ class Shares(ResponseBody, frozen=True, kw_only=True):
     losses: float
 
 
-class Bot(ResponseBody, frozen=True, kw_only=True):
+class Bot(msgspec.Struct, frozen=True, kw_only=True):
     """A bot, and exactly how strong it is."""
 
     policy: str
@@ -241,20 +237,20 @@ class Bot(ResponseBody, frozen=True, kw_only=True):
     againstPerfect: Shares  # noqa: N815 - JSON is written so
 
 
-class Bots(ResponseBody, frozen=True, kw_only=True):
+class Bots(msgspec.Struct, frozen=True, kw_only=True):
     """The bots of the server."""
 
     bots: list[Bot]
 
 
-class Prospect(ResponseBody, frozen=True, kw_only=True):
+class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     """What a position or a move is worth, and how many moves away the end is."""
 
     result: Literal["win", "draw", "loss"]
     distance: int
 
 
-class Reason(ResponseBody, frozen=True, kw_only=True):
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """What a move does, with what proves it."""
 
     kind: str
@@ -263,7 +259,7 @@ class Reason(ResponseBody, frozen=True, kw_only=True):
     play: list[Cell]
 
 
-class Advice(ResponseBody, frozen=True, kw_only=True):
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """Advice on a move."""
 
     mark: MarkName
@@ -275,7 +271,7 @@ class Advice(ResponseBody, frozen=True, kw_only=True):
     sentence: str
 
 
-class Review(ResponseBody, frozen=True, kw_only=True):
+class Review(msgspec.Struct, frozen=True, kw_only=True):
     """A review of a game; moves are numbered from 1."""
 
     moves: list[Advice]
@@ -284,7 +280,7 @@ class Review(ResponseBody, frozen=True, kw_only=True):
     decisive: int | None
 
 
-class Analysis(ResponseBody, frozen=True, kw_only=True):
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """An analysis of a position, and of the game that led there if it was given."""
 
     board: str
@@ -296,13 +292,13 @@ class Analysis(ResponseBody, frozen=True, kw_only=True):
     review: Review | None = None
 
 
-class LinkImage(ResponseBody, frozen=True, kw_only=True):
+class LinkImage(msgspec.Struct, frozen=True, kw_only=True):
     """A QR code."""
 
     svg: str
 
 
-class Health(ResponseBody, frozen=True, kw_only=True):
+class Health(msgspec.Struct, frozen=True, kw_only=True):
     """The server answers."""
 
     status: Literal["ok"] = "ok"
