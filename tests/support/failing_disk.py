@@ -95,14 +95,10 @@ class Disk:
         with patch("os.fsync", watched):
             yield
 
-    def copy(self, folder: Path) -> None:
-        """Copy the files as a crash of the program would leave them."""
-        for name in self._numbers:
-            try:
-                content = (self.folder / name).read_bytes()
-            except FileNotFoundError:
-                continue
-            (folder / name).write_bytes(content)
+    def left(self) -> dict[str, bytes]:
+        """Return the files as a crash of the program leaves them."""
+        places = ((name, self.folder / name) for name in self._numbers)
+        return {name: place.read_bytes() for name, place in places if place.exists()}
 
     def number(self, name: str, *, is_new: bool) -> int:
         """Return the number of the file with this name; a new file gets a new number."""
