@@ -1,26 +1,50 @@
-"""Analyses over HTTP; `tests/torture/test_web_positions.py` asks for every position."""
+"""Analyses over HTTP: of every position, of whole games, and what is refused."""
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, product
 from typing import get_args
 
 import pytest
 
-from noughts import Board, Mark, describe, prospect, reachable, review
+from noughts import Board, Mark, NoughtsError, describe, parse_board, prospect, reachable, review
 from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict, review_to_dict
 from noughts.analysis.coach import advise
 from noughts.text.speaker import CellNames
+from support.length import short_or_long
 from support.web.serving import Client
 
 
-def test_the_analysis_depends_on_who_started(client: Client) -> None:
-    """Checked for one position in twenty."""
-    for board in islice(reachable(Mark.O), 0, None, 20):
-        found = client.get(f"/analysis?board={board}&first=O").json
-        assert found["turn"] == board.turn.value
-        assert found["prospect"] == prospect_to_dict(prospect(board))
-        assert found["description"] == describe(board)
+@pytest.mark.torture
+@pytest.mark.parametrize("first", Mark)
+def test_the_analysis_of_every_position_is_the_coachs(client: Client, first: Mark) -> None:
+    """One of each of the 765 classes of symmetry; in `make torture` all 5,478 positions."""
+    boards = [board for board in reachable(first) if short_or_long(board == board.canonical, long=True)]
+    assert len(boards) == short_or_long(765, 5478)
+    for board in boards:
+        assert client.get(f"/analysis?board={board}&first={first.value}").json == {
+            "board": str(board),
+            "turn": board.turn.value,
+            "over": board.is_over,
+            "prospect": prospect_to_dict(prospect(board)),
+            "moves": moves_to_dicts(advise(board)),
+            "description": describe(board),
+            "review": None,
+        }
+
+
+@pytest.mark.torture
+def test_unreachable_positions_are_refused(client: Client) -> None:
+    """One in 35 of the 14,205 impossible boards (in `make torture` one in 7), and other texts."""
+    impossible, step = 0, short_or_long(35, 7)
+    for marks in islice(product("X_O", repeat=9), 0, None, step):
+        text = "/".join("".join(marks[row : row + 3]) for row in (0, 3, 6))
+        try:
+            parse_board(text, Mark.X)
+        except NoughtsError:
+            impossible += 1
+            assert client.get(f"/analysis?board={text}").code == "unreadable"
+    assert impossible > 14_000 / step
 
 
 EMPTY = "board=___/___/___"
@@ -36,7 +60,11 @@ EMPTY = "board=___/___/___"
         ("badRequest", ("moves=5&cells=numpad", "moves=5&cells=", "moves", "moves=5&" * 100)),
         ("badRequest", ("board=" + "_" * 600,)),
         ("unreadable", [f"moves={moves}" for moves in ("55", "0", "x", "1234567891", "1-2", "%00")]),
-        ("unreadable", ("moves=147258369", "board=X")),
+        (
+            "unreadable",
+            ("moves=147258369", "board=X", "board=%00", "board=___/___", "board=" + "_" * 400),
+        ),
+        ("unreadable", ("board=", "board=___/___/___/___", "board=%F0%9F%99%82__/___/___")),
     ],
 )
 def test_the_analysis_takes_one_question_at_a_time(client: Client, code: str, queries: list[str]) -> None:

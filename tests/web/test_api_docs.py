@@ -27,7 +27,7 @@ from support.web import curl
 from support.web.in_process import InProcessServer
 from support.web.matches import Match, Seat, two_players
 from support.web.serving import BASE, Answer, Client, Server
-from support.web.serving_docs import DOCS, code, rows
+from support.web.serving_docs import DOCS
 
 API = (DOCS / "api.md").read_text()
 
@@ -35,8 +35,25 @@ OMITTED = "…"
 """What stands on the page for something that is left out."""
 
 
+def rows(heading: str) -> list[list[str]]:
+    """Return the cells of the first table under a heading, without the table's head."""
+    _, there, rest = API.partition(f"\n{heading}\n")
+    assert there, f"no heading {heading}"
+    table = re.search(
+        r"(?:^\|.*\n)+", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE
+    )
+    assert table, f"no table under {heading}"
+    lines = table.group().splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def code(cell: str) -> list[str]:
+    """Return the code spans of a table cell."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
 def test_the_page_has_every_operation() -> None:
-    documented = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## Operations")}
+    documented = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows("## Operations")}
     expected = {}
     for operation in OPERATIONS:
         answers = ", ".join(f"{status} {kind.__name__}" for status, kind in operation.answers.items())
@@ -55,7 +72,7 @@ def test_the_page_has_every_operation() -> None:
     "kind", ["Seated", "Moved", "Game", "Position", "Room", "Lobby", "Bots", "Analysis", "LinkImage"]
 )
 def test_the_page_has_every_field_of_an_answer(kind: str) -> None:
-    documented = [code(row[0])[0] for row in rows(API, f"### {kind}")]
+    documented = [code(row[0])[0] for row in rows(f"### {kind}")]
     assert documented == [field.name for field in msgspec.structs.fields(getattr(schemas, kind))]
 
 

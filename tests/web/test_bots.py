@@ -7,7 +7,6 @@ that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -173,23 +172,3 @@ async def test_a_bot_moves_as_soon_as_somebody_looks_at_the_game() -> None:
         assert (await get(app, f"/games/{seat['id']}")).status == 200
         await turns()
         assert moves(app, seat) == [0]
-
-
-@in_fake_time
-async def test_a_bot_that_is_asked_at_two_processes_moves_once() -> None:
-    """One answer wins, and the other is stale."""
-    database = Database()
-    async with opened(database=database) as (here, one), opened(database=database) as (there, other):
-        one.hold()
-        other.hold()
-        seat = await against_bot(here)
-        assert (await get(there, f"/games/{seat['id']}")).status == 200
-        await turns()
-        assert [one.asked, other.asked] == [1, 1]
-        one.release()
-        other.release()
-        await turns()
-        body = json.loads((await get(there, f"/games/{seat['id']}")).body)
-        assert body["moves"] == moves(here, seat) == [0]
-        assert here.metrics.moves + there.metrics.moves == 1
-        assert len(here.bots) + len(there.bots) == 0

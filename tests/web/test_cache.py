@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from noughts.store.base import News, StoredGame
+from noughts.store.base import News
 from noughts.web.games import FIXED_BYTES, FOLLOW_SECONDS, MAX_READS
 from noughts.web.queries import MAX_LISTED
 from support.web.apps import ask, cluster, create, follow, get, move, post, start
@@ -52,22 +51,6 @@ async def test_a_store_that_went_back_is_believed_logged_and_counted(
             assert json.loads(answer.body).get("moves") == expected
         assert process.app.games.lost == 1
     assert [one.getMessage() for one in caplog.records] == ["the store has lost what it had acknowledged"]
-
-
-@in_fake_time
-async def test_an_older_read_does_not_replace_a_newer_value() -> None:
-    """It began before the commit."""
-    async with cluster() as found:
-        process = await found.start(is_shared=False)
-        seat = await create(process.app)
-        process.threads.hold()
-        process.app.games.read_soon(seat["id"])
-        await turns()
-        await move(process.app, seat, 4, 5)
-        process.threads.release()
-        await turns()
-        assert process.known(seat).version == 8
-        assert process.app.games.lost == 0
 
 
 @in_fake_time
@@ -163,49 +146,6 @@ async def test_lost_news_are_made_up_for_within_two_seconds() -> None:
             await turns()
             assert follower.versions == [*range(1, 9)]
         assert here.reads == [[seat["id"]]] * 2  # when the stream began, and once since
-
-
-@in_fake_time
-async def test_nothing_is_refused_from_an_old_value() -> None:
-    """What another process has acknowledged holds here, although nothing was heard of it."""
-    async with cluster() as found:
-        here, there = await found.start(), await found.start()
-        found.is_heard = False
-        seat = await create(here.app, "lobby")
-        joined = await post(there.app, seat, "join", key="k" * 16, secret=True)
-        seat["secrets"] |= json.loads(joined.body)["secrets"]
-        for process, mark, cell, version in (
-            (here, "X", 4, 5),  # nobody had joined when it was last seen here
-            (there, "O", 0, 8),
-            (there, "X", 1, 11),
-            (here, "O", 2, 14),
-        ):
-            assert (await move(process.app, seat, cell, version, mark)).status == 200
-        unknown = await create(there.app)
-        assert (await get(here.app, f"/games/{unknown['id']}")).status == 200
-        stale = await post(there.app, seat, "moves", cell=5, version=14, key="new")
-        assert b'"staleVersion"' in stale.body
-        assert json.loads(stale.body)["version"] == 17
-
-
-@in_fake_time
-async def test_a_command_that_was_found_is_confirmed_before_it_is_answered() -> None:
-    """Its commit may have failed, here or elsewhere, after it was recorded."""
-    async with cluster() as found:
-        here, there = await found.start(), await found.start()
-        confirmed: list[str] = []
-        confirm = here.store.confirm
-
-        def note(game: str) -> StoredGame | None:
-            confirmed.append(game)
-            return confirm(game)
-
-        here.store.confirm = note  # type: ignore[method-assign]  # to look on
-        seat = await create(there.app)
-        first = await move(there.app, seat, 4, 5)
-        again: Any = await move(here.app, seat, 4, 5)
-        assert (again.status, again.body) == (first.status, first.body)
-        assert confirmed == [seat["id"]]
 
 
 @in_fake_time

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from noughts import CreateGame, JoinGame, Mark, Resign, decide, fold, open_store
 from noughts.bots.registry import BUILT_IN
 from noughts.service import MAX_TAKE_BACK_BYTES
-from noughts.store.urls import open_store
+from noughts.store.base import Change, nothing
+from noughts.store.rows import entries_of
+from noughts.web.rooms import Room, RoomSeat, hash_secret, write_room
+from support.web.apps import memory_store, open_app, post
 from support.web.matches import WON_BY_X, Seat, one_player, two_players
 from support.web.serving import Client, Server, Stream, new_key
 
@@ -283,3 +288,22 @@ def test_a_game_has_an_end_however_much_is_taken_back(server: Server) -> None:
         assert MAX_TAKE_BACK_BYTES < len(stored.record) < MAX_TAKE_BACK_BYTES + 1000
         assert both.move(0).status == 200
         assert both.resign().status == 200
+
+
+async def test_players_of_an_older_game_keep_their_names_in_a_rematch() -> None:
+    """Even names that aren't accepted today."""
+    history = [*decide(None, CreateGame(open_seats=True))]
+    for mark, name in ((Mark.X, "Ann"), (Mark.O, "ann")):
+        history += decide(fold(history), JoinGame(mark, name, is_entered=False))
+    history += decide(fold(history), Resign(Mark.X))
+    room = Room(X=RoomSeat(hash_secret("of-x")), O=RoomSeat(hash_secret("of-o")), created=0)
+    store, before, entries = memory_store(), nothing("older"), entries_of([("key", 0, history)])
+    store.submit(Change(before, before.followed_by(entries, room=write_room(room)))).result()
+    seat = {"id": "older", "secrets": {"X": "of-x", "O": "of-o"}}
+
+    async with open_app(store) as app:
+        assert (await post(app, seat, "rematch", "X", key="x")).status == 202
+        agreed = json.loads((await post(app, seat, "rematch", "O", key="o")).body)
+
+    seats = agreed["game"]["room"]["seats"]
+    assert [seats[mark]["name"] for mark in "XO"] == ["Ann", "ann"]

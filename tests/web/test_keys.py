@@ -11,7 +11,7 @@ import pytest
 from noughts.store.base import Change
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
-from support.web.apps import Process, ask, cluster, create, get, move, post
+from support.web.apps import Process, ask, cluster, create, get, post
 from support.web.fake_clock import in_fake_time
 from support.web.matches import Match, Seat, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
@@ -261,16 +261,3 @@ async def test_a_deleted_game_is_not_created_again_with_its_key() -> None:
         for app in (process.app, (await found.start()).app):
             body = {"opponent": "self", "secret": True, "key": "k" * 16}
             assert (await ask(app, "POST", "/games", body)).status == 404
-
-
-@in_fake_time
-async def test_of_two_commands_for_one_version_the_second_is_refused_at_another_process() -> None:
-    async with cluster() as found:
-        here, there = await found.start(), await found.start()
-        found.is_heard = False
-        seat = await create(here.app)
-        assert (await get(there.app, f"/games/{seat['id']}")).status == 200
-        assert (await move(here.app, seat, 4, 5)).status == 200
-        refused = await post(there.app, seat, "moves", cell=0, version=5, key="other")
-        found_version = json.loads(refused.body)
-        assert (found_version["code"], found_version["version"]) == ("staleVersion", 8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -150,25 +150,6 @@ def test_a_deleted_game_is_gone_at_every_server(two: tuple[Server, Server]) -> N
             with seat.follow() as refused:
                 assert refused.refusal
                 assert refused.refusal.status == 404
-
-
-@pytest.mark.parametrize("end", [Server.kill, Server.stop])
-def test_a_server_that_ends_does_not_affect_the_other(
-    postgres: Postgres, end: Callable[..., int]
-) -> None:
-    """If it could, it has said that its people are gone."""
-    url = postgres.place()
-    with Server(url) as one, Server(url) as other, two_players(one, other) as match:
-        match.play(0)
-        with match.X.follow(), match.O.follow() as bob:
-            bob.wait_room(lambda room: room["seats"]["X"]["present"])
-            end(one)
-            if end is Server.stop:
-                bob.wait_room(lambda room: not room["seats"]["X"]["present"])
-            assert match.O.move(4, 8).status == 200
-            with other.client(match.X.client.secret) as ann:
-                assert ann.move(match.game, 1, 11).status == 200
-            bob.wait_version(14)
 
 
 def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:

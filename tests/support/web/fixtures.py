@@ -13,7 +13,7 @@ from support.web.serving import Client, Server
 
 IN_PROCESS = {
     "test_analysis", "test_bodies", "test_cross_site", "test_games", "test_headers", "test_keys",
-    "test_lobby", "test_races", "test_seats", "test_streams",
+    "test_lobby", "test_seats", "test_streams",
 }  # fmt: skip
 """Tests of the API alone: they need no sockets."""
 
@@ -37,12 +37,6 @@ def in_a_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     yield from _checked(InProcessServer(f"sqlite:{tmp_path_factory.mktemp('api') / 'games.db'}"))
-
-
-@pytest.fixture(scope="session")
-def quick() -> Iterator[Server]:
-    """Yield a server with a store in memory, for tests with many requests."""
-    yield from _checked(InProcessServer("memory:"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Reads the pages on serving: tables, command lines and settings."""
+"""Where the pages on serving are, and what their command lines and settings must be."""
 
 from __future__ import annotations
 
@@ -15,23 +15,6 @@ from noughts.web.settings import Settings, variable
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples" / "serving"
-
-
-def rows(page: str, heading: str) -> list[list[str]]:
-    """Return the cells of the first table under a heading, without the table's head."""
-    _, there, rest = page.partition(f"\n{heading}\n")
-    assert there, f"no heading {heading}"
-    table = re.search(
-        r"(?:^\|.*\n)+", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE
-    )
-    assert table, f"no table under {heading}"
-    lines = table.group().splitlines()[2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def code(cell: str) -> list[str]:
-    """Return the code spans of a table cell."""
-    return re.findall(r"`([^`]+)`", cell)
 
 
 def served(*arguments: str) -> Namespace:
