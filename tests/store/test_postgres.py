@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ from noughts.store.news import MAX_PAYLOAD_BYTES, decode_news, encode_news
 from noughts.store.postgres import PostgresStore
 from noughts.store.postgres_schema import SCHEMA
 from noughts.store.urls import open_store
-from support.at_once import in_threads, run_code
+from support.at_once import in_threads
 from support.deadlines import LONG_DEADLINE_SECONDS, eventually
 from support.figures import Property, record_figure, tally
 from support.length import short_or_long
@@ -94,32 +95,28 @@ def is_commit(message: bytes) -> bool:
     return b"cut-here" in message
 
 
-@pytest.fixture
-def stores(proxied_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
-    """Open a store behind the proxy, and another one; they have a game."""
-    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
-        play(store, "cut-here", [CREATED], room=ROOM)
-        yield store, rival
-
-
 @pytest.mark.parametrize(("kind", "way"), [*product([*KINDS, "all"], ("before", "after", "late"))])
 def test_what_has_an_unknown_outcome_is_recorded_once(
-    stores: tuple[Store, Store], proxy: PostgresProxy, kind: str, way: str
+    postgres: Server, postgres_url: str, kind: str, way: str
 ) -> None:
     """The retry finds what was committed, or commits it; what is stale beside it stays refused."""
-    store, rival = stores
-    game, other = found(store, "cut-here"), play(store, "other", [CREATED])
-    stale = change_of(other, room=ROOM)
-    play(store, "other", [PLACED])
-    batch = [KINDS[kind](game)] if kind in KINDS else [KINDS["create"](game), KINDS["move"](game), stale]
-    proxy.cut(is_commit, way)
-    for _ in range(2):  # and again, as a client that got no answer
-        commit_together(store, *batch)
-        there = hashes(rival)
-        for change in batch:
-            assert isinstance(change.failure, StaleVersion if change is stale else type(None))
-            assert (there[change.id] == change.after.hash) == (change is not stale)
-    assert proxy.cuts == 1
+    with PostgresProxy(postgres.folder) as proxy, ExitStack() as stack:
+        urls = postgres_url.replace(str(postgres.folder), str(proxy.folder)), postgres_url
+        store, rival = (stack.enter_context(open_store(url)) for url in urls)
+        game = play(store, "cut-here", [CREATED], room=ROOM)
+        other = play(store, "other", [CREATED])
+        stale = change_of(other, room=ROOM)
+        play(store, "other", [PLACED])
+        both = [KINDS["create"](game), KINDS["move"](game), stale]
+        batch = [KINDS[kind](game)] if kind in KINDS else both
+        proxy.cut(is_commit, way)
+        for _ in range(2):  # and again, as a client that got no answer
+            commit_together(store, *batch)
+            there = hashes(rival)
+            for change in batch:
+                assert isinstance(change.failure, StaleVersion if change is stale else type(None))
+                assert (there[change.id] == change.after.hash) == (change is not stale)
+        assert proxy.cuts == 1
 
 
 def keep_playing(store: Store, seed: int, acknowledged: list[StoredGame], is_over: Event) -> None:
@@ -415,19 +412,10 @@ def test_a_wrong_password_is_refused(postgres: Server) -> None:
         open_store(postgres.url("nowhere"))
 
 
-MISSING = """
-import sys
-sys.modules["psycopg"] = None
-from noughts.store.urls import open_store
-open_store("postgresql://bob:s3cr3t@localhost/games")
-"""
-
-
-def test_without_psycopg_a_sentence_says_what_to_install() -> None:
-    errors = run_code(MISSING).stderr
-    assert (
-        "UnknownStore: a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'" in errors
-    )
+def test_without_psycopg_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "noughts.store.postgres", None)
+    with pytest.raises(UnknownStore, match="needs its driver: pip install 'noughts\\[postgres]'"):
+        open_store("postgresql://bob:s3cr3t@localhost/games")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from noughts.store.base import Store
 from noughts.store.memory import Database, MemoryStore
 from noughts.store.urls import open_store
 from support.postgres_server import Server
-from support.proxy import PostgresProxy
 
 Opening: TypeAlias = Callable[[], Store]
 """Opens a store object on the same games each time."""
@@ -29,18 +28,6 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def postgres_url(postgres: Server) -> str:
     return postgres.place()
-
-
-@pytest.fixture
-def proxy(postgres: Server) -> Iterator[PostgresProxy]:
-    with PostgresProxy(postgres.folder) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def proxied_url(postgres_url: str, postgres: Server, proxy: PostgresProxy) -> str:
-    """Return the URL of the same store as `postgres_url`, through the proxy."""
-    return postgres_url.replace(str(postgres.folder), str(proxy.folder))
 
 
 @pytest.fixture
@@ -60,26 +47,19 @@ def new_place(
 ) -> Callable[[], Opening]:
     """Return a function that makes an empty place for games, of each kind, and returns how to open it."""
 
-    def memory() -> Opening:
-        database = Database()
-        return lambda: MemoryStore(database)
-
-    def sqlite() -> Opening:
-        url = f"sqlite:{tmp_path_factory.mktemp('store') / 'games.db'}"
+    def empty_place() -> Opening:
+        match request.param:
+            case "memory":
+                database = Database()
+                return lambda: MemoryStore(database)
+            case "sqlite":
+                url = f"sqlite:{tmp_path_factory.mktemp('store') / 'games.db'}"
+            case _:
+                server: Server = request.getfixturevalue("postgres")
+                url = server.place()
         return lambda: open_store(url)
 
-    def postgres() -> Opening:
-        url = server.place()
-        return lambda: open_store(url)
-
-    match request.param:
-        case "memory":
-            return memory
-        case "sqlite":
-            return sqlite
-        case _:
-            server: Server = request.getfixturevalue("postgres")
-            return postgres
+    return empty_place
 
 
 @pytest.fixture
