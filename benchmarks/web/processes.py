@@ -25,9 +25,9 @@ def processes(bench: Bench) -> None:
     """Report how much a second process adds on these cores; `cores.py` has the figures of sixteen."""
     with postgres() as database:
         url = database("noughts")
-        postmaster = _postmaster(url)
+        server = postmaster(url)
         rounds = bench.rounds(
-            two=partial(_play, bench, url, 2, postmaster), one=partial(_play, bench, url, 1, postmaster)
+            two=partial(_play, bench, url, 2, server), one=partial(_play, bench, url, 1, server)
         )
     rates = median(rounds["two"], "rate"), median(rounds["one"], "rate")
     busy = " + ".join(f"{median(rounds['two'], key):.0%}" for key in ("server", "database", "client"))
@@ -47,7 +47,7 @@ def _play(bench: Bench, url: str, workers: int, database: int) -> Figures:
     return bench.keep(f"PostgreSQL, processes: {workers}", SHAPE, figures)
 
 
-def _postmaster(url: str) -> int:
+def postmaster(url: str) -> int:
     """Return the parent process of the database."""
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()

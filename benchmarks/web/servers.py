@@ -90,7 +90,7 @@ def sharing(store: str, workers: int, log: Path) -> Iterator[Serving]:
     with socket.create_server((HOST, 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "uvicorn", "--factory", "noughts.web:create_app", "--no-access-log"]
-    command += ["--log-level", "warning", "--timeout-graceful-shutdown", "5"]
+    command += ["--log-level", "warning", "--timeout-graceful-shutdown", "5", "--no-proxy-headers"]
     command += ["--port", f"{port}", "--workers", f"{workers}"]
     environment = {**os.environ, **NO_LIMITS, "NOUGHTS_STORE": store, "NOUGHTS_LOG": "warning"}
     with log.open("a") as logged, subprocess.Popen(command, stderr=logged, env=environment) as process:
