@@ -51,6 +51,8 @@ COMMIT_OUTAGE_SECONDS, OUTAGE_SECONDS = 10.0, 5.0
 GUARD_SECONDS = 0.5
 """How often to look for connections that hang."""
 MAX_READERS = 8
+CROWDED_NEWS, GATHER_SECONDS = 1, 0.003
+"""After more news than this, the next waits so long for company: every process takes it one by one."""
 MAX_NEWS = 10_000
 """Beyond that, other processes find what is new when they look."""
 
@@ -188,6 +190,8 @@ class PostgresStore(SQLStore):
             payloads = _array(encode_news(self._process, news))
             with suppress(psycopg.Error, StoreUnavailable):
                 self._notices.run(lambda session: session.execute(_NOTIFY, self._channel, payloads))
+        if len(news) > CROWDED_NEWS:
+            self._closing.wait(GATHER_SECONDS)
 
     def _listen(self) -> None:
         while not self._closing.is_set():
