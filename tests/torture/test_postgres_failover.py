@@ -137,14 +137,12 @@ class Acknowledged(NamedTuple):
 class Play(AbstractContextManager["Play"]):
     """The players, at two servers; they end with the `with` block."""
 
-    def __init__(self, servers: list[Server], *, may_lose: bool, chance: Random) -> None:
+    def __init__(self, servers: list[Server], chance: Random) -> None:
         self.servers = servers
-        self.may_lose = may_lose
-        """True if a command may be refused because its player has seen what was lost then."""
         self.news = Condition()
         self.acknowledged: list[Acknowledged] = []
         self.streams: list[tuple[str, Stream]] = []
-        self.refused = self.reloads = 0
+        self.refused = self.ended = 0
         """How many commands were answered that the games cannot be reached; how many streams ended."""
         self.slowest = 0.0
         self.is_over = Event()
@@ -228,67 +226,32 @@ class Player(Thread):
             return
         game: str = seats["id"]
         self._acknowledge(game, None, seats["game"])
-        version: int = seats["game"]["version"]
         stream = self._follow(game)
-        while stream and not self._play.is_over.is_set():
-            if stream.is_over:
-                self._play.reloads += 1
-                stream, version = self._follow(game), 0
-                continue
-            position = self._shown(stream, version)
-            if position is None:
-                continue
-            if position["over"]:
-                break
-            mark = "XO"[(len(position["moves"]) + (position["first"] == "O")) % 2]
+        now, free = seats["game"], self._chance.sample(range(9), 9)
+        while not self._play.is_over.is_set() and (mark := to_move(now["events"])):
             for client in self._clients:
                 client.secret = seats["secrets"][mark]
-            key, free = new_key(), [cell for cell in range(9) if cell not in position["moves"]]
-            move = {"version": position["version"], "cell": self._chance.choice(free), "key": key}
-            moved = self._ask(f"/{game}/moves", move)
-            if moved is None:  # what was shown was lost: look again
-                self._pause()
-                continue
-            self._acknowledge(game, key, moved)
-            version = moved["version"]
-            assert version == position["version"] + len(moved["events"])
+            key, version = new_key(), now["version"]
+            now = self._ask(f"/{game}/moves", {"version": version, "cell": free.pop(), "key": key})
+            if now is None:
+                break
+            self._acknowledge(game, key, now)
+            assert now["version"] == version + len(now["events"])
         if stream:
+            self._play.ended += stream.is_over
             stream.close()
 
     def _follow(self, game: str) -> Stream | None:
-        while not self._play.is_over.is_set():
-            try:
-                stream = self._clients[self._at].follow(game, news=self._play.news)
-            except (HTTPException, OSError):
-                self._pause()
-                continue
+        with suppress(HTTPException, OSError):  # its server was killed
+            stream = self._clients[self._at].follow(game, news=self._play.news)
             if stream.refusal is None:
                 self._play.streams.append((game, stream))
                 return stream
             stream.close()
-            if stream.refusal.status != 503:
-                assert self._play.may_lose, stream.refusal
-                return None
-            self._pause()
         return None
 
-    def _shown(self, stream: Stream, version: int) -> Any:
-        """Wait until a stream shows a version; return the position; None if it is over before."""
-        latest: list[Any] = []
-
-        def is_so() -> bool:
-            events, latest[:] = stream.events, stream.positions[-1:]
-            if stream.is_over or self._play.is_over.is_set():
-                latest.clear()
-                return True
-            # Otherwise more is about to come.
-            return bool(latest) and latest[0]["version"] >= max(version, int(events[-1].id or 0))
-
-        self._play.wait_for(is_so)
-        return latest[0] if latest else None
-
     def _ask(self, path: str, body: dict[str, object]) -> Any:
-        """Send a command until it is answered; return None if what it was about was lost."""
+        """Send a command until it is answered; return None if that is given up."""
         while not self._play.is_given_up:
             answer, start = None, time.monotonic()
             with suppress(HTTPException, OSError):  # its server was killed
@@ -296,21 +259,13 @@ class Player(Thread):
             self._play.slowest = max(self._play.slowest, time.monotonic() - start)
             if answer and answer.status in (200, 201):
                 return answer.json
-            if answer and answer.status != 503:
-                assert self._play.may_lose, (answer.status, answer.body, path, body)
-                assert answer.status in (404, 409), answer.body
-                return None
             if answer:
-                assert answer.code == "storeUnavailable"
+                assert answer.code == "storeUnavailable", (answer.body, path, body)
                 self._play.refused += 1
                 self._play.notify()
-            self._pause()
+            self._at = 1 - self._at
+            self._play.is_over.wait(RETRY_SECONDS)
         return None
-
-    def _pause(self) -> None:
-        """Try the other server next, in a moment."""
-        self._at = 1 - self._at
-        self._play.is_over.wait(RETRY_SECONDS)
 
     def _acknowledge(self, game: str, key: str | None, answer: Any) -> None:
         done = Acknowledged(
@@ -319,6 +274,11 @@ class Player(Thread):
         with self._play.news:
             self._play.acknowledged.append(done)
             self._play.news.notify_all()
+
+
+def to_move(events: list[Any]) -> str | None:
+    """Return whose turn it is after a command; None if the game is over."""
+    return next((event["mark"] for event in events if event["event"] == "playerActive"), None)
 
 
 def compare(url: str, play: Play, numbers: dict[str, float]) -> None:
@@ -338,7 +298,7 @@ def compare(url: str, play: Play, numbers: dict[str, float]) -> None:
         assert [int(message.id or 0) for message in events] == [*range(1, len(events) + 1)]
         shown = zip_longest((message.data for message in events), recorded.get(game, [])[: len(events)])
         numbers["taken_back"] += sum(one != other for one, other in shown)
-    numbers.update(commands=len(play.acknowledged), ended=play.reloads, answer=play.slowest)
+    numbers.update(commands=len(play.acknowledged), ended=play.ended, answer=play.slowest)
 
 
 def show_what_is_there(url: str, play: Play) -> bool:
@@ -394,7 +354,7 @@ def test_nothing_is_lost_when_the_standby_is_promoted(way: str, record_property:
     with ExitStack() as stack:
         pair = stack.enter_context(Pair(is_cut=way in ("cut", "any")))
         servers = stack.enter_context(servers_on(pair.url))
-        play = stack.enter_context(Play(servers, may_lose=not is_strict, chance=chance))
+        play = stack.enter_context(Play(servers, chance))
         try:
             for number in range(ROUNDS):
                 now = chance.choice([*STRICT, *BROKEN]) if way == "any" else way
@@ -415,7 +375,7 @@ def test_nothing_is_lost_when_the_standby_is_promoted(way: str, record_property:
             record_figure(record_property, FIGURE.replace("{way}", way), **numbers)
         assert (numbers["lost"], numbers["doubled"]) == (0, 0)
         if is_strict:
-            assert (play.reloads, numbers["taken_back"]) == (0, 0)
+            assert (play.ended, numbers["taken_back"]) == (0, 0)
         assert play.slowest < LENIENT * ANSWER_SECONDS
 
 
@@ -479,7 +439,7 @@ def test_an_hour_without_a_standby(record_property: Property) -> None:
     with ExitStack() as stack:
         pair = stack.enter_context(Pair())
         servers = [stack.enter_context(in_process(pair.url)) for _ in range(2)]
-        play = stack.enter_context(Play([*servers], may_lose=False, chance=Random(7)))
+        play = stack.enter_context(Play([*servers], Random(7)))
         play.wait_for_more(20)
         pair.standby.stop()
         monitor = stack.enter_context(pair.primary.connect())
