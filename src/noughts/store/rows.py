@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from struct import Struct
@@ -173,7 +174,8 @@ class StoredGame:
             self.entries + added,
         )
         if game is None and "game" in self.__dict__:  # not from the beginning
-            game = fold((event for entry in added for event in entry.events), self.game)
+            with suppress(RecordError):  # `game` will say so
+                game = fold((event for entry in added for event in entry.events), self.game)
         if game:
             after.game = game
         return after

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any, NoReturn
 
 from noughts.store import sqlite_file as files
@@ -63,7 +63,8 @@ class SQLiteStore(SQLStore):
         """The identity and size of the write-ahead log, while a connection is open."""
         self._loss = ""
         """Why the store can't go on, if its file was changed."""
-        self._readers: list[sqlite3.Connection] = []
+        self._reader: sqlite3.Connection | None = None
+        self._reading = RLock()
         self._select("SELECT 1")  # locks the file against being replaced
 
     def __repr__(self) -> str:
@@ -94,11 +95,11 @@ class SQLiteStore(SQLStore):
                 _write(writer, change)
             writer.execute("COMMIT")
             self._check_files()
-        except BaseException as failure:
+        except BaseException as failure:  # noqa: BLE001 - raised again
             for change in batch:
                 change.failure = None  # a retry may win
-            self._give_up(failure)
-            raise
+            found, self._writer = self._writer, None
+            self._give_up(found, failure, is_writer=True)
 
     def _ready_writer(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -107,52 +108,41 @@ class SQLiteStore(SQLStore):
         self._check_files()  # the next commit would make a file long again that was cut
         return self._writer
 
-    def _give_up(self, failure: BaseException) -> None:
-        """Roll back, and translate SQLite's error.
+    def _select(self, statement: str, *values: object) -> list[Any]:
+        with self._reading:
+            self._check_open()
+            try:
+                self._reader = self._reader or self._open()
+                return _fetch(self._reader, statement, values)
+            except BaseException as failure:  # noqa: BLE001 - raised again
+                found, self._reader = self._reader, None
+                self._give_up(found, failure, is_writer=False)
+
+    def _give_up(
+        self, connection: sqlite3.Connection | None, failure: BaseException, *, is_writer: bool
+    ) -> NoReturn:
+        """Roll back, close the connection, and translate SQLite's error.
 
         If the disk failed at the very end of a commit, all of it may be in the write-ahead log although
         it was never acknowledged, and reappear after a crash. An empty commit overwrites it.
         """
-        writer, self._writer = self._writer, None
         try:
             if isinstance(failure, sqlite3.Error):
                 self._check_files()
-            if writer and writer.in_transaction:
-                writer.execute("ROLLBACK")
-            if writer and files.is_disk_failure(failure):
-                writer.execute("BEGIN IMMEDIATE")
-                writer.execute(f"PRAGMA user_version = {files.SCHEMA}")
-                writer.execute("COMMIT")
+            if connection and connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if connection and is_writer and files.is_disk_failure(failure):
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(f"PRAGMA user_version = {files.SCHEMA}")
+                connection.execute("COMMIT")
         except sqlite3.Error:  # the outcome stays unknown, as the error says anyway
             pass
         finally:
-            if writer:
-                self._shut(writer)
+            if connection:
+                self._shut(connection)
         if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
             raise files.translation(self._path, failure) from failure
-
-    def _select(self, statement: str, *values: object) -> list[Any]:
-        self._check_open()
-        reader: sqlite3.Connection | None = None
-        try:
-            reader = self._readers.pop() if self._readers else self._open()
-            found = _fetch(reader, statement, values)
-        except IndexError:  # another thread took the last one
-            return self._select(statement, *values)
-        except BaseException as failure:
-            try:
-                if isinstance(failure, sqlite3.Error):
-                    self._check_files()
-            finally:
-                if reader:
-                    self._shut(reader)
-            if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
-                raise files.translation(self._path, failure) from failure
-            raise
-        self._readers.append(reader)
-        if self._is_closed:  # perhaps too late for `_close`
-            self._shut_readers()
-        return found
+        raise failure
 
     def _rows(self, games: Sequence[str]) -> list[Row]:
         return [row for game in games for row in self._select(_FIND, game)]
@@ -235,12 +225,13 @@ class SQLiteStore(SQLStore):
 
     def _close(self) -> None:
         """Close the file; the last process removes the log."""
-        writer, self._writer = self._writer, None
+        with self._reading:
+            connections = self._writer, self._reader
+            self._writer = self._reader = None
         try:
             with files.translated(self._path):
-                self._shut_readers()
-                if writer:
-                    self._shut(writer)
+                for connection in filter(None, connections):
+                    self._shut(connection)
         finally:
             self._lock.release()
 
@@ -267,11 +258,6 @@ class SQLiteStore(SQLStore):
             self._connections -= 1
             if not self._connections:  # SQLite removes the log with the last one
                 self._log = None
-
-    def _shut_readers(self) -> None:
-        with suppress(IndexError):
-            while True:
-                self._shut(self._readers.pop())
 
     def _check_open(self) -> None:
         super()._check_open()
