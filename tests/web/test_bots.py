@@ -15,14 +15,14 @@ import pytest
 
 from noughts.bots.errors import BadPolicy
 from noughts.bots.policy import Policy
-from noughts.store.base import Change, StoredGame
+from noughts.store.base import Change
 from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import Database
 from noughts.web.app import App
 from noughts.web.bots import MAX_REST_SECONDS
 from noughts.web.logging import JsonLines
 from support.lab_games import first_free
-from support.web.apps import ImmediateThreads, create, get, memory_store, move, open_app, post, start
+from support.web.apps import ImmediateThreads, create, get, memory_store, move, open_app
 from support.web.fake_clock import in_fake_time, skip, turns, wait
 
 Found = TypeVar("Found")
@@ -90,43 +90,6 @@ def moves(app: App, seat: Any) -> list[int]:
     stored = app.games.store.read(seat["id"])
     assert stored
     return [*stored.game.moves]
-
-
-@pytest.mark.parametrize("what", ["moves", "take-back"])
-@pytest.mark.parametrize("loop_turns", range(10))
-@in_fake_time
-async def test_a_bot_answers_what_comes_at_any_moment(loop_turns: int, what: str) -> None:
-    """The person moves, or takes that back, some turns of the loop after the bot's move was recorded."""
-    async with opened() as (app, _):
-        begun: list[asyncio.Task[Any]] = []
-        on_change = app.games.on_change
-        seen = 1 if what == "moves" else 3
-
-        async def act(stored: StoredGame) -> None:
-            for _ in range(loop_turns):
-                await asyncio.sleep(0)
-            body: dict[str, Any] = {"version": stored.version, "key": "act"}
-            if what == "moves":
-                body["cell"] = stored.game.board.free_cells[0]
-            assert (await post(app, seat, what, **body)).status == 200
-
-        def look(stored: StoredGame) -> None:
-            on_change(stored)
-            if len(stored.game.moves) == seen and not begun:
-                begun.append(start(act(stored)))
-
-        app.games.on_change = look
-        seat = await against_bot(app)
-        await turns()
-        if what == "take-back":
-            stored = app.games.known(seat["id"])
-            assert stored
-            await move(app, seat, 1, stored.version)
-            await turns()
-        await asyncio.gather(*begun)
-        await turns()
-        assert begun
-        assert moves(app, seat) == ([0, 1, 2] if what == "moves" else [0])
 
 
 @pytest.mark.parametrize("failure", [*FAILURES, "the bot is not offered any more"])

@@ -20,7 +20,7 @@ from noughts.store.sqlite import SQLiteStore
 from noughts.web.app import App
 from noughts.web.expiry import HOUR_SECONDS
 from support.postgres_server import Server as Postgres
-from support.web.apps import cluster, create, follow, get, memory_store, move, open_app, post
+from support.web.apps import cluster, create, follow, get, join, memory_store, move, open_app
 from support.web.fake_clock import in_fake_time, run, skip, turns
 
 HOURS = 48
@@ -102,10 +102,6 @@ async def follow_shortly(app: App, seat: Any) -> None:
 
 async def make_a_move(app: App, seat: Any) -> None:
     assert (await move(app, seat, 4, 5)).status == 200
-
-
-async def join(app: App, seat: Any) -> None:
-    assert (await post(app, seat, "join", key="k" * 16, invite=seat["invite"])).status == 200
 
 
 @pytest.mark.parametrize("what", [visit, follow_shortly, make_a_move, join])

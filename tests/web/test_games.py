@@ -15,7 +15,7 @@ from noughts.store.rows import entries_of
 from noughts.web.rooms import Room, RoomSeat, hash_secret, write_room
 from support.web.apps import memory_store, open_app, post
 from support.web.matches import WON_BY_X, Seat, one_player, two_players
-from support.web.serving import Client, Server, Stream, new_key
+from support.web.serving import Client, Server, new_key
 
 DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)
 
@@ -38,14 +38,6 @@ def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
         ]
         assert seen == [[], ["X"], ["O"]]
         assert now["description"].startswith("Ann (X) on 1, 2 and 3")
-
-
-def test_a_game_can_be_drawn(server: Server) -> None:
-    with two_players(server) as match:
-        match.play(*DRAWN)
-        now = match.now
-        assert (now["winner"], now["over"], now["resigned"]) == (None, True, None)
-        assert now["events"][-2]["event"] == "gameDraw"
 
 
 @pytest.mark.parametrize("mark", ["X", "O"])
@@ -82,38 +74,18 @@ def test_one_person_plays_both_seats(server: Server) -> None:
         assert (now["winner"], now["moves"]) == ("X", [*WON_BY_X])
 
 
-def test_each_of_two_secrets_opens_one_seat(client: Client) -> None:
-    seat = client.create("self")
-    for mark, cell, version in (("O", None, 5), ("X", 0, 5), ("O", 4, 8)):
-        client.secret = seat["secrets"][mark]
-        answer = client.move(seat["id"], cell or 0, version)
-        assert answer.code == ("notYourTurn" if cell is None else None)
-
-
 @pytest.mark.parametrize("policy", BUILT_IN)
 @pytest.mark.parametrize("first", ["X", "O"])
 def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> None:
     with one_player(server, "bot", bot=policy, first=first) as person, person.follow() as stream:
-        now = _when_settled(stream)
+        now = stream.wait_turn("X")
         while not now["over"]:
             cell = next(cell for cell in range(9) if cell not in now["moves"])
             assert person.move(cell, now["version"]).status == 200
-            now = _when_settled(stream, now["version"])
+            now = stream.wait_turn("X", now["version"] + 1)
         seat = person.client.read(person.game)["room"]["seats"]["O"]
         assert seat == {"name": f"bot:{policy}", "bot": policy, "taken": True, "present": True}
         assert policy != "perfect" or now["winner"] != "X"
-
-
-def _when_settled(stream: Stream, after: int = 0) -> Any:
-    """Wait until it is X's turn after a version, or the game is over; return the position."""
-
-    def is_settled(position: Any) -> bool:
-        is_second = position["first"] != "X"
-        is_mine = len(position["moves"]) % 2 == is_second
-        return bool(position["version"] > after and (position["over"] or is_mine))
-
-    stream.wait(lambda now: now.positions and is_settled(now.positions[-1]))
-    return stream.positions[-1]
 
 
 @pytest.mark.parametrize(("kind", "more"), [("bot", {"bot": "club"}), ("self", {"other": "Bob"})])
@@ -136,7 +108,7 @@ def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:
     """The bot's answer goes with it."""
     with one_player(server, "bot", bot="perfect") as person, person.follow() as stream:
         person.move(0)
-        _when_settled(stream, 8)
+        stream.wait_turn("X", 9)
         assert person.take_back().status == 200
         now = person.client.read(person.game)
         assert (now["moves"], now["active"]) == ([], "X")
@@ -174,14 +146,6 @@ def test_an_offer_is_declined_by_the_opponent_or_lapses_when_the_game_goes_on(se
         stream.wait_room(lambda room: not room["offer"])
         assert match.O.answer(accept=True).code == "noOffer"
         assert (match.now["moves"], match.room["offer"]) == ([0, 4], None)
-
-
-def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) -> None:
-    with two_players(server) as match:
-        assert match.X.take_back().code == "nothingToTakeBack"
-        match.play(*WON_BY_X)
-        assert match.O.take_back().code == "alreadyOver"
-        assert match.room["offer"] is None
 
 
 def test_resigning_loses_at_any_turn(server: Server) -> None:
@@ -249,7 +213,7 @@ def test_a_rematch_with_oneself_or_a_bot_needs_no_consent(
         assert following["marks"] == (["X", "O"] if kind == "self" else ["X"])
         if kind == "bot":
             with one.client.follow(following["id"]) as stream:
-                assert len(_when_settled(stream)["moves"]) == 1
+                assert len(stream.wait_turn("X")["moves"]) == 1
 
 
 def test_a_game_can_be_read_at_any_version(server: Server) -> None:

@@ -11,7 +11,7 @@ import pytest
 from noughts.store.base import Change
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
-from support.web.apps import Process, ask, cluster, create, get, post
+from support.web.apps import Process, ask, cluster, create, get, join, post
 from support.web.fake_clock import in_fake_time
 from support.web.matches import Match, Seat, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
@@ -230,8 +230,7 @@ async def test_a_rematch_that_was_interrupted_is_completed_by_whoever_asks_again
     async with cluster() as found:
         here, there = await found.start(), await found.start()
         seat = await create(here.app, "lobby")
-        joined = json.loads((await post(here.app, seat, "join", key="k" * 16, secret=True)).body)
-        seat["secrets"] |= joined["secrets"]
+        await join(here.app, seat)
         await post(here.app, seat, "resign", version=5, key="r")
         assert (await post(here.app, seat, "rematch", "O", key="o")).status == 202
         fail(here, is_recorded=is_recorded, after=commits)

@@ -11,7 +11,7 @@ from noughts.web.app import App
 from noughts.web.presence import LEAVE_SECONDS
 from noughts.web.queries import MAX_LISTED
 from support.postgres_server import Server as Postgres
-from support.web.apps import cluster, create, follow, get, move, open_app, post
+from support.web.apps import cluster, create, follow, get, join, move, open_app, post
 from support.web.fake_clock import in_fake_time, skip, turns
 from support.web.matches import one_player
 from support.web.serving import Client, Server, wait_until
@@ -19,12 +19,6 @@ from support.web.serving import Client, Server, wait_until
 
 async def lobby(app: App, what: str = "open") -> list[Any]:
     return [game["id"] for game in json.loads((await get(app, "/games")).body)[what]]
-
-
-async def join(app: App, seat: Any, key: str = "k" * 16) -> None:
-    """Join a game; its seat gets the other secret, too."""
-    joined = await post(app, seat, "join", key=key, secret=True, name="Bob")
-    seat["secrets"] |= json.loads(joined.body)["secrets"]
 
 
 @in_fake_time
@@ -38,7 +32,7 @@ async def test_the_lobby_lists_open_games_and_games_to_watch_until_they_are_over
         expected = {"id": seat["id"], "name": "Ann", "mark": "X", "first": "X"}
         assert [{**game, "created": 0} for game in found["open"]] == [{**expected, "created": 0}]
         assert found["playing"] == []
-        await join(app, seat)
+        await join(app, seat, name="Bob")
         found = json.loads((await get(app, "/games")).body)
         assert found == {"open": [], "playing": [{"id": seat["id"], "X": "Bob", "O": "Ann"}]}
         await post(app, seat, "resign", version=5, key="r")

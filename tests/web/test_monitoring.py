@@ -9,15 +9,13 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from threading import Thread
-from typing import Any
 
 import pytest
 
 from noughts.store import postgres as engine
-from noughts.store.errors import StoreUnavailable
 from noughts.web import games, queries
 from noughts.web.app import App
-from support.command import environment, noughts
+from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.pseudo_terminal import CTRL_C, in_terminal
@@ -203,25 +201,6 @@ async def test_a_commit_that_waits_is_answered_in_time_and_makes_the_server_not_
     assert [*_outages(caplog)] == [("store unavailable", "writing"), ("store available again", "writing")]
 
 
-async def test_a_full_disk_is_one_line_however_many_moves(
-    store: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Although games can be read in between."""
-
-    def fail(_batch: Any) -> None:
-        raise StoreUnavailable("the disk is full")
-
-    async with open_app(store) as app:
-        seats = [await create(app) for _ in range(3)]
-        with monkeypatch.context() as full:
-            full.setattr(app.games.store.writer, "_commit", fail)
-            for seat in seats * 3:
-                assert (await move(app, seat, 4, 5)).status == 503
-                assert (await get(app, f"/games/{seat['id']}")).status == 200
-        assert (await move(app, seats[0], 4, 5)).status == 200
-    assert [event for event, _ in _outages(caplog)] == ["store unavailable"]
-
-
 @in_fake_time
 async def test_an_error_ends_one_stream_and_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -266,38 +245,6 @@ def test_a_server_without_its_database_ends_in_order(how: str) -> None:
             moving.join(DEADLINE_SECONDS)
             assert statuses == [503]
         assert b"Traceback" not in server.errors
-
-
-def test_the_log_is_lines_of_json_without_secrets(store: str) -> None:
-    with Server(store) as server:
-        with two_players(server, kind="friend", key="the-key-of-the-game") as match:
-            match.play(0, 4)
-            match.X.client.get(f"/games/{match.game}", x_forwarded_for="192.0.2.77")
-            secrets = [seat.client.secret or "" for seat in match.seats.values()]
-            secrets += [
-                match.game,
-                match.invite or "",
-                "Ann",
-                "Bob",
-                "the-key",
-                "192.0.2.77",
-                "127.0.0.1",
-            ]
-        assert server.stop() == 0
-
-    lines = [json.loads(line) for line in server.errors.splitlines()]
-
-    assert [line["event"] for line in lines] == ["started", "created", "joined", "stopped"]
-    for line in lines:
-        assert {"at", "level", "event"} <= {*line}
-        assert line["level"] == "info"
-    assert not [secret for secret in secrets if secret.encode() in server.errors]
-
-
-def test_no_password_is_printed() -> None:
-    ran = noughts("serve", "--port", "0", "--store", "postgresql://ann:a-password@127.0.0.1:1/games")
-    assert ran.returncode == 1
-    assert "a-password" not in ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(("form", "is_plain"), [("auto", True), ("json", False)])

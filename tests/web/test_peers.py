@@ -15,7 +15,7 @@ from noughts.store.memory import Database
 from noughts.web.app import App
 from noughts.web.games import FOLLOW_SECONDS
 from noughts.web.presence import RENEW_SECONDS
-from support.web.apps import Follower, create, follow, get, memory_store, move, open_app, post
+from support.web.apps import Follower, create, follow, get, join, memory_store, move, open_app, post
 from support.web.fake_clock import in_fake_time, turns, wait
 
 GONE_SECONDS = 45
@@ -30,10 +30,7 @@ class Two:
 
     async def start(self, opponent: str = "friend") -> None:
         self.seat = await create(self.here, opponent)
-        joined = await post(
-            self.there, self.seat, "join", key="k" * 16, invite=self.seat["invite"], secret=True
-        )
-        self.seat["secrets"] |= json.loads(joined.body)["secrets"]
+        await join(self.there, self.seat)
         self.ann = await self.follow(self.here, "X")
         self.bob = await self.follow(self.there, "O")
         await wait(1)

@@ -180,14 +180,5 @@ def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
 
 
 def _play(server: Server) -> None:
-    with server.client() as ann:
-        seat = ann.create("friend")
-    with server.client() as bob:
-        joined = bob.join(seat["id"], seat["invite"])
-    secrets = {**seat["secrets"], **joined["secrets"]}
-    version = joined["game"]["version"]
-    for turn, cell in enumerate(WON_BY_X):
-        with server.client(secrets["XO"[turn % 2]]) as mover:
-            answer = mover.move(seat["id"], cell, version)
-            assert answer.status == 200, answer.body
-            version = answer.json["version"]
+    with two_players(server) as match:
+        match.play(*WON_BY_X)

@@ -103,14 +103,6 @@ def test_a_client_cannot_name_a_file(server: Server, policy: str, words: str) ->
     assert answer.json["detail"] == words or not words
 
 
-def test_no_name_opens_a_file(folder: Path) -> None:
-    file = folder / "first.json"
-    for roster in (Roster({}, Random()), read_roster(f"tiger={file}")):
-        for asked in (f"saved:file={file}", f"menace:file={file}", f"tiger:file={file}", f"lion={file}"):
-            with pytest.raises(errors.UnknownPolicy):
-                roster.policy(asked)
-
-
 FOREIGN_PACKAGE = """
 import pathlib
 
@@ -219,6 +211,3 @@ def test_an_unknown_bot_is_answered_with_the_list_of_bots(folder: Path) -> None:
         errors.UnknownPolicy, match=r"^unknown policy 'tigre' \(did you mean tiger\?\): choose .*, tiger$"
     ):
         roster.policy("tigre")
-    without = "^the bot tiger has no 'luck': it has no parameters$"
-    with pytest.raises(errors.UnknownPolicy, match=without):
-        roster.policy("tiger:luck=1")

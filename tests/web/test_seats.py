@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -148,10 +149,10 @@ def test_behind_https_a_cookie_is_secure(settings: dict[str, str], is_secure: bo
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
-    """Neither in the store, nor in the log, nor in the metrics."""
+    """Neither in the store, nor in the metrics, nor in the log, which has no names either."""
     with Server(f"sqlite:{tmp_path / 'games.db'}", NOUGHTS_LOG="debug") as server:
         with server.client() as client:
-            friend, both, key = client.create("friend"), client.create("self"), new_key()
+            friend, both, key = client.create("friend", name="Ann"), client.create("self"), new_key()
             joined = client.join(friend["id"], friend["invite"], key=key)
             browser = client.post("/games", {"opponent": "self"})
             secrets = [friend["invite"], key]
@@ -160,7 +161,7 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
             assert len({*secrets}) == 8
             client.secret = friend["secrets"]["X"]
             client.move(friend["id"], 4, 5)
-            client.get(f"/games/{friend['id']}?secret={secrets[2]}")
+            client.get(f"/games/{friend['id']}?secret={secrets[2]}", x_forwarded_for="192.0.2.77")
             client.post(f"/games/{friend['id']}/moves", {"key": "x"})
             places = [client.get("//metrics").body, client.get(f"/games/{friend['id']}").body]
         places += [path.read_bytes() for path in tmp_path.iterdir()]
@@ -171,6 +172,13 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
         for place in (*places, after, server.errors):
             assert secret.encode() not in place
             assert base64.urlsafe_b64decode(secret + "==")[:24] not in place
+    lines = [json.loads(line) for line in server.errors.splitlines()]
+    assert [line["event"] for line in lines if line["level"] == "info"] == [
+        *("started", "created", "created", "joined", "created", "stopped")
+    ]
+    assert all({"at", "level", "event"} <= {*line} for line in lines)
+    for private in (friend["id"], "Ann", "192.0.2.77", "127.0.0.1"):
+        assert private.encode() not in server.errors
 
 
 def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:

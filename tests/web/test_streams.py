@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from noughts.store.errors import StoreUnavailable
-from noughts.store.rows import Row
 from noughts.web.app import App
-from noughts.web.streams import PING_SECONDS, RETRY_SECONDS, WRITE_SECONDS, Stream
+from noughts.web.streams import PING_SECONDS, WRITE_SECONDS, Stream
 from support.web.apps import (
     Follower,
     cluster,
@@ -22,7 +19,7 @@ from support.web.apps import (
     move,
     open_app,
 )
-from support.web.fake_clock import in_fake_time, skip, turns, wait
+from support.web.fake_clock import in_fake_time, turns, wait
 from support.web.in_process import InProcessServer
 from support.web.matches import WON_BY_X, check_events, one_player, position, two_players
 from support.web.serving import Client, Message, Server
@@ -81,16 +78,6 @@ def test_only_a_game_can_be_followed_and_only_with_get(client: Client) -> None:
         assert client.ask(method, f"/games/{game}/events").status == 405
 
 
-def test_all_subscribers_get_the_same_events(server: Server) -> None:
-    with two_players(server) as match, ExitStack() as stack:
-        clients = (match.X.client, match.O.client, *[match.watcher] * 5)
-        streams = [stack.enter_context(client.follow(match.game)) for client in clients]
-        match.play(*WON_BY_X)
-        now = match.now
-        for stream in streams:
-            check_events(stream, now["events"])
-
-
 def test_a_stream_shows_who_is_connected(server: InProcessServer) -> None:
     """Somebody who left is shown for a second; a player is there until the last of their streams ends."""
     with two_players(server) as match, match.O.follow() as bob:
@@ -120,22 +107,6 @@ def test_a_page_that_is_loaded_again_was_never_away(server: InProcessServer) -> 
                 bob.wait_room(lambda room: room["seats"]["X"]["present"])
         seen = [room["seats"]["X"]["present"] for room in bob.rooms]
         assert seen == sorted(seen)
-
-
-def test_a_stream_shows_who_has_joined_and_what_is_offered_after_the_end(server: Server) -> None:
-    with server.client() as ann, server.client() as bob:
-        seat = ann.create("friend", name="Ann")
-        ann.secret = seat["secrets"]["X"]
-        with bob.follow(seat["id"]) as stream:
-            assert not stream.wait_room(lambda room: room)["seats"]["O"]["taken"]
-            bob.join(seat["id"], seat["invite"], name="Bob")
-            room = stream.wait_room(lambda room: room["seats"]["O"]["name"])
-            assert room["seats"]["O"] == {"name": "Bob", "bot": None, "taken": True, "present": False}
-            assert stream.wait_version(5)[-1].data["event"] == "gameReady"
-            ann.post(f"/games/{seat['id']}/resign", {"version": 5, "key": "a"})
-            ann.post(f"/games/{seat['id']}/rematch", {"key": "b"})
-            stream.wait_room(lambda room: room["offer"] == {"kind": "rematch", "mark": "X"})
-            assert not stream.is_over
 
 
 def test_a_silent_stream_gets_pings(server: InProcessServer) -> None:
@@ -212,49 +183,3 @@ async def test_a_stream_whose_game_is_deleted_ends() -> None:
         assert latest.is_over
         assert len(process.app.streams) == 0
         assert (await get(process.app, f"/games/{seat['id']}")).status == 404
-
-
-@pytest.mark.parametrize("back", [1, 2, 9])
-@in_fake_time
-async def test_a_stream_ends_when_the_store_went_back(back: int) -> None:
-    """Its client asks again, and gets what is there; it may be nothing."""
-    async with cluster() as found:
-        process, games = await found.start(), found.database.games
-        seat = await create(process.app)
-        rows = [games[seat["id"]]]
-        follower = await follow(process.app, seat["id"])
-        for cell in (0, 3):
-            await played(process.app, seat, cell)
-            rows.append(games[seat["id"]])
-        if back < len(rows):
-            games[seat["id"]] = rows[-1 - back]
-        else:
-            del games[seat["id"]]
-        answer = await get(process.app, f"/games/{seat['id']}")
-        await turns()
-        assert follower.is_over
-        assert answer.status == (404 if back == 9 else 200)
-
-
-@in_fake_time
-async def test_a_stream_goes_on_after_a_read_has_failed() -> None:
-    async with cluster() as found:
-        here, there = await found.start(cache_megabytes=0), await found.start()
-        seat = await create(here.app)
-        follower = await follow(here.app, seat["id"])
-        await create(here.app)  # there is room for one game only
-        rows, failures = here.store.read_rows, [StoreUnavailable("the disk is gone")] * 3
-
-        def read(games: Any) -> list[Row]:
-            if failures:
-                raise failures.pop()
-            return rows(games)
-
-        here.store.read_rows = read  # type: ignore[method-assign]  # it fails a few times
-        await move(there.app, seat, 4, 5)
-        for _ in range(4):
-            await turns()
-            skip(RETRY_SECONDS)
-        await turns()
-        assert not failures
-        assert follower.versions == [*range(1, 9)]

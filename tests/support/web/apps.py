@@ -121,6 +121,14 @@ async def create(app: App, opponent: str = "self", **more: object) -> Any:
     return json.loads(created.body)
 
 
+async def join(app: App, seat: Any, *, key: str = "k" * 16, **more: object) -> None:
+    """Join a game; its seat gets the other secret, too."""
+    body = {"key": key, "invite": seat["invite"], "secret": True, **more}
+    joined = await ask(app, "POST", f"/games/{seat['id']}/join", body)
+    assert joined.status == 200, joined.body
+    seat["secrets"] |= json.loads(joined.body)["secrets"]
+
+
 async def post(app: App, seat: Any, what: str, mark: str = "X", **body: Any) -> Response:
     """Send a command for a seat that `create` or joining has returned."""
     return await ask(app, "POST", f"/games/{seat['id']}/{what}", body, seat["secrets"].get(mark, ""))

@@ -185,26 +185,13 @@ class Player(Thread):
             if self._mark == "X":
                 streams.append(stack.enter_context(self._follow(None)))
             version = 0
-            while not (position := self._when_wanted(version))["over"]:
+            while not (position := self._stream.wait_turn(self._mark, version, RECOVERY_SECONDS))["over"]:
                 version = self._act(position)
             for stream in streams:
                 stream.wait_version(self._stream.version, RECOVERY_SECONDS)
                 self._players.count(lines=stream.connections - 1, **stream.wrong)
             if len(self._players.streams) < MAX_STREAMS:
                 self._players.streams += streams
-
-    def _when_wanted(self, version: int) -> Any:
-        """Wait until it is our turn after that version, or the game is over; return the position."""
-
-        def is_so(stream: Stream) -> bool:
-            if not stream.positions or not stream.positions[-1]["version"] == stream.version >= version:
-                return False  # more events of the same command may follow
-            position = stream.positions[-1]
-            is_first = position["first"] == self._mark
-            return bool(position["over"] or len(position["moves"]) % 2 != is_first)
-
-        self._stream.wait(is_so, RECOVERY_SECONDS)
-        return self._stream.positions[-1]
 
     def _act(self, position: Any) -> int:
         """Place a token or take one back; return the resulting version."""

@@ -426,6 +426,19 @@ class Stream(AbstractContextManager["Stream"]):
         self.wait(lambda _: self.version >= version, deadline)
         return self.events
 
+    def wait_turn(self, mark: str, after: int = 0, deadline: float = DEADLINE_SECONDS) -> Any:
+        """Wait until it is a mark's turn after a version, or the game is over; return the position."""
+
+        def is_so(stream: Stream) -> bool:
+            position = stream.positions[-1] if stream.positions else {"version": -1}
+            if position["version"] != stream.version or stream.version < after:
+                return False  # more events of the same command may follow
+            is_second = position["first"] != mark
+            return bool(position["over"] or len(position["moves"]) % 2 == is_second)
+
+        self.wait(is_so, deadline)
+        return self.positions[-1]
+
     def wait_room(self, is_so: Callable[[Any], object], deadline: float = DEADLINE_SECONDS) -> Any:
         """Wait for a condition of the latest room, and return it."""
         self.wait(lambda _: self.rooms and is_so(self.rooms[-1]), deadline)
