@@ -129,11 +129,16 @@ def test_a_fault_is_named_and_the_rest_counted(url: str, kind: str) -> None:
         report = examine(store)
         with pytest.raises(CorruptStore) as refusal:
             verify(store)
+        shown = {each.id for each in store.games() if each.game}
+        if fault == CHANGED:
+            with pytest.raises(CorruptStore, match=CHANGED):
+                store.read("won")
 
     assert [*report.faults] == [one for one in report.faults if one.startswith(fault)] != []
     assert str(refusal.value) == report.faults[0]
     if fault != COUNT:
         del versions["won"]
+    assert shown == versions.keys()
     assert report[:2] == (len(versions), sum(versions.values()))
 
 
@@ -152,7 +157,6 @@ def test_every_fault_is_named(url: str) -> None:
 
 # Tables that are not those of a store
 
-OPENING = "opening: the store {path} is damaged: "
 TABLES = [
     ("sqlite", "DROP INDEX games_by_x", "the index games_by_x is missing"),
     (
@@ -162,16 +166,6 @@ TABLES = [
     ),
     ("sqlite", "CREATE TABLE moves (id TEXT)", "the table 'moves' on 'moves' is not part of a store"),
     ("sqlite", "DROP TABLE counter", "the table counter is missing"),
-    (
-        "sqlite",
-        "ALTER TABLE games RENAME TO kept; CREATE VIEW games AS SELECT * FROM kept",
-        f"{OPENING}the view 'games' on 'games' is not part of it",
-    ),
-    (
-        "sqlite",
-        "CREATE TRIGGER extra AFTER UPDATE ON games BEGIN DELETE FROM games; END",
-        f"{OPENING}the trigger 'extra' on 'games' is not part of it",
-    ),
     ("postgres", "DROP TABLE games", "the store on PostgreSQL is damaged: "),
     (
         "postgres",
@@ -185,14 +179,12 @@ TABLES = [
 def test_tables_that_were_changed_are_noticed(
     engine: str, statements: str, fault: str, request: pytest.FixtureRequest
 ) -> None:
-    """On SQLite before anything is read from a view, which may never end, or written past a trigger."""
     place = Place(request.getfixturevalue(f"{engine}_url"))
     filled(place.url)
     assert faults_of(place.url) == []
-    for statement in statements.split("; ") if "TRIGGER" not in statements else [statements]:
+    for statement in statements.split("; "):
         place.do(statement)
-    expected = fault.replace("{path}", str(place.path))
-    assert any(each.startswith(expected) for each in faults_of(place.url))
+    assert any(each.startswith(fault) for each in faults_of(place.url))
 
 
 # Files of which SQLite can't read a page

@@ -1,29 +1,25 @@
-"""Threads that race to create the same game, or to change it once it was created.
-
-It reads games from its input, one per line. For each it prints the outcome of every writer: `won`,
-`stale`, or an unexpected error.
-"""
+"""Threads in several processes that race to create the same game, or to make its first move."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from functools import partial
 
 from noughts import Mark, PlaceToken, decide, fold
 from noughts.store.base import Change, Store, nothing
-from noughts.store.errors import StaleVersion
 from noughts.store.urls import open_store
 from support.at_once import in_threads
 from support.played import CREATED, change_of, commit
 
-WON, STALE = "won", "stale"
+stores: list[Store] = []
+"""The store of this process."""
 
 
 def created(game: str, writer: int = 0) -> Change:
     return change_of(nothing(game), CREATED, key=f"writer-{writer}")
 
 
-def change_wanted(writer: int, game: str) -> Change:
+def change_wanted(game: str, writer: int) -> Change:
     """Return what a writer tries: to create a new game, or the first move, its own one, in another."""
     if game.startswith("new"):
         return created(game, writer)
@@ -31,25 +27,12 @@ def change_wanted(writer: int, game: str) -> Change:
     return change_of(created(game).after, move, key=f"move-{writer}")
 
 
-def outcome(store: Store, writer: int, game: str) -> str:
-    try:
-        commit(store, change_wanted(writer, game))
-    except StaleVersion:
-        return STALE
-    except Exception as error:  # noqa: BLE001 - it is printed, and fails the test
-        return f"{type(error).__name__}: {error}"
-    return WON
+def open_here(url: str) -> None:
+    stores.append(open_store(url))
 
 
-def main(url: str, first: int, last: int) -> None:
-    with open_store(url) as store:
-        for line in sys.stdin:
-            game = line.rstrip("\n")
-            outcomes = in_threads(
-                *(partial(outcome, store, writer, game) for writer in range(first, last))
-            )
-            print(*outcomes, sep="\t", flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+def race(game: str, writers: Sequence[int]) -> list[str]:
+    """Return what each writer got: a game, or an error."""
+    changes = [change_wanted(game, writer) for writer in writers]
+    outcomes = in_threads(*(partial(commit, stores[0], change) for change in changes))
+    return [type(outcome).__name__ for outcome in outcomes]
