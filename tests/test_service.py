@@ -118,7 +118,6 @@ class Case(NamedTuple):
 
 COUNTS = None
 NEW = tokens("")
-WON = tokens("03142")
 JOINED = (*tokens("4"), JoinGame(X, "Ann"), JoinGame(O, "Bob"))
 
 CASES = {
@@ -132,15 +131,8 @@ CASES = {
     ),
     # An illegal move is reported to the player alone.
     "not your turn": Case(tokens("4"), PlaceToken(X, 0), IllegalMoveReason.NOT_YOUR_TURN),
-    "cell taken": Case(tokens("4"), PlaceToken(O, 4), IllegalMoveReason.CELL_TAKEN),
-    "no such cell": Case(tokens("4"), PlaceToken(O, 9), IllegalMoveReason.NO_SUCH_CELL),
-    "game over": Case(WON, PlaceToken(O, 8), IllegalMoveReason.GAME_OVER),
     # Other commands are refused by the game.
     "create twice": Case(NEW, CreateGame(), errors.AlreadyCreated),
-    "take back nothing": Case(NEW, TakeBack(X), errors.NothingToTakeBack),
-    "resign after the end": Case(WON, Resign(O), errors.AlreadyOver),
-    "take back after the end": Case(WON, TakeBack(X), errors.AlreadyOver),
-    "bad name": Case(NEW, JoinGame(X, "\x1b[2J"), errors.InvalidName),
     # Only CreateGame creates a game.
     **{
         f"{command} without a game": Case(
@@ -348,7 +340,7 @@ def test_a_record_has_the_time_and_the_key(store: Unreliable) -> None:
     assert all(len(each) == 26 and each.isalnum() and each == each.lower() for each in drawn)
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "\x1b[2J", "\udcff", "a" * 65, "\u00e9", 7])
+@pytest.mark.parametrize("name", ["", "a b", "\udcff", "a" * 65, 7])
 def test_a_bad_id_is_refused(store: Unreliable, name: Any) -> None:  # noqa: ANN401 - anything else is refused
     service = service_of(store)
     attempts: list[Callable[[], object]] = [

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 SECTOR = 512
 """The least that a disk writes at once."""
+NO_TEAR = sys.maxsize
 
 CHECKPOINT = 1000
 """How many pages SQLite lets the write-ahead log grow to by default."""
@@ -307,7 +309,7 @@ class Outage:
         names_share = chance.choice((0.0, 1.0, 0.5)) if share is None else share
         if share is None:
             share = chance.choice((0.0, 1.0, chance.random()))
-        piece = chance.choice((None, SECTOR))
+        piece = chance.choice((NO_TEAR, SECTOR))
         files = {}
         for name, known in self._names.items():
             number = _one_of(known, names_share, chance)
@@ -324,7 +326,7 @@ def _one_of(known: list[int | None], share: float, chance: Random) -> int | None
     return chance.choice(known)
 
 
-def _content(file: _File, share: float, piece: int | None, chance: Random, junk: Random | None) -> bytes:
+def _content(file: _File, share: float, piece: int, chance: Random, junk: Random | None) -> bytes:
     content = bytearray(file.content)
     for operation in file.waiting:
         for offset, data in _parts(*operation, piece):
@@ -335,14 +337,14 @@ def _content(file: _File, share: float, piece: int | None, chance: Random, junk:
     return bytes(content)
 
 
-def _parts(offset: int, data: bytes | None, piece: int | None) -> Iterator[_Piece]:
+def _parts(offset: int, data: bytes | None, piece: int) -> Iterator[_Piece]:
     """Split what was written at the disk's sectors."""
-    if piece is None or data is None:
+    if data is None:
         yield offset, data
         return
-    first = -offset % piece
-    for start in (0, *range(first, len(data), piece)) if first else range(0, len(data), piece):
-        yield offset + start, data[start : first if start < first else start + piece]
+    starts = 0, *range(piece - offset % piece, len(data), piece)
+    for start, end in pairwise((*starts, len(data))):
+        yield offset + start, data[start:end]
 
 
 def _do(content: bytearray, offset: int, data: bytes | None) -> None:
