@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from noughts import decode, fold
+from noughts import Game, decode, fold
 from support.at_once import in_threads
 from support.web.serving import Answer, Client, Server, Stream, new_key
 
@@ -150,8 +150,12 @@ def position(events: list[Any]) -> dict[str, object]:
     """Return what a stream says of the game after these events."""
     game = fold(map(decode, events))
     assert game
+    return position_of(game, len(events))
+
+
+def position_of(game: Game, version: int) -> dict[str, object]:
     return {
-        "version": len(events),
+        "version": version,
         "first": game.board.first.value,
         "moves": [*game.moves],
         "winner": game.winner and game.winner.value,

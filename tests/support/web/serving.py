@@ -430,7 +430,7 @@ class Stream(AbstractContextManager["Stream"]):
         """Wait until it is a mark's turn after a version, or the game is over; return the position."""
 
         def is_so(stream: Stream) -> bool:
-            position = stream.positions[-1] if stream.positions else {"version": -1}
+            position: Any = stream.positions[-1] if stream.positions else {"version": -1}
             if position["version"] != stream.version or stream.version < after:
                 return False  # more events of the same command may follow
             is_second = position["first"] != mark

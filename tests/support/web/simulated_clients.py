@@ -20,6 +20,7 @@ from noughts.store.base import StoredGame
 from noughts.store.rows import read_events
 from noughts.web.problems import api_error
 from noughts.web.rooms import hash_secret, offer_of, room_of
+from support.web.matches import position_of
 from support.web.simulation import Cluster, Exchange, Process, visible, without_presence
 
 SETTLE_SECONDS = 4.0
@@ -498,14 +499,7 @@ class Subscriber:
     def _take_position(self, position: Any, since: int) -> None:
         game = self.game
         assert game
-        expected = {
-            "version": len(self.lines),
-            "first": game.board.first.value,
-            "moves": [*game.moves],
-            "winner": game.winner and game.winner.value,
-            "resigned": game.resigned and game.resigned.value,
-            "over": game.is_over,
-        }
+        expected = position_of(game, len(self.lines))
         if position != expected:
             self.guests.problem(f"a stream said {position}, and its events {expected}")
         if not self._is_connected:
