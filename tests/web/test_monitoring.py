@@ -190,7 +190,9 @@ async def test_a_commit_that_waits_is_answered_in_time_and_makes_the_server_not_
                 with deadline(app, 0.1):
                     assert (await move(app, seat, 4, 5)).status == 503
                 assert (await get(app, f"/games/{seat['id']}")).status == 200
-                assert (await get(app, "/ready")).status == 503
+                unready = await get(app, "/ready")
+                assert unready.status == 503
+                assert b"A commit has waited for " in unready.body
                 assert (await get(app, "/health")).status == 200
             assert app.games.store.writer.waiting_seconds() > queries.LATE_SECONDS
             other.execute("COMMIT")

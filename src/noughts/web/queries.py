@@ -22,7 +22,7 @@ from noughts.web.bots import Roster
 from noughts.web.games import Games
 from noughts.web.limits import Limits
 from noughts.web.presence import Presence
-from noughts.web.problems import ApiError, GamesUnavailable
+from noughts.web.problems import ApiError
 from noughts.web.request import Request, Response, read_version
 from noughts.web.rooms import MARKS, Present, room_of, visible_room, visible_state
 from noughts.web.schemas import MarkName
@@ -142,14 +142,22 @@ class Queries:
     async def ready(self, _request: Request) -> Response:
         """Report whether the games can be reached."""
         self.games.check_store()
-        if self.games.store.writer.waiting_seconds() > LATE_SECONDS:
-            raise GamesUnavailable("a commit has waited for too long")
+        waiting = self.games.store.writer.waiting_seconds()
+        if waiting > LATE_SECONDS:
+            raise _unready(
+                f"a commit has waited for {waiting:.0f} s: the disk or a standby does not answer"
+            )
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await self.games.world.reading.run(self.games.store.check)
         except TimeoutError:
-            raise GamesUnavailable("the store does not answer") from None
+            raise _unready(f"the store has not answered for {READY_SECONDS:.0f} s") from None
         return Response(200, schemas.encode(schemas.Health()))
+
+
+def _unready(why: str) -> ApiError:
+    """Return the answer to whoever sends people to servers; players learn less."""
+    return ApiError("storeUnavailable", why, retry_after=1)
 
 
 def snapshot(stored: StoredGame, version: int, you: Sequence[MarkName], present: Present) -> schemas.Game:
