@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Coroutine, Mapping, MutableMapping
 from functools import partial
+from inspect import iscoroutinefunction
 from math import inf
 from time import monotonic
 from typing import Any, TypeAlias
@@ -193,15 +194,16 @@ class App:
         self.expiry = Expiry(games, days=world.settings.expire_days)
         games.on_visit = self.expiry.note_visit
         roster, limits = Roster(policies, world.random), Limits(world.settings)
-        self.bots = BotTurns(games, roster, metrics)
-        owners = {
-            "Commands": Commands(games, self.presence, roster, metrics, limits),
-            "Queries": Queries(games, self.presence, self.streams, roster, limits),
-        }
+        self.bots = BotTurns(games, roster)
+        commands = Commands(games, self.presence, roster, metrics, limits)
+        queries = Queries(games, self.presence, self.streams, roster, limits)
         self._routes: dict[str | tuple[str | None, ...], dict[str, tuple[str, Handler]]] = {}
         for one in OPERATIONS:
-            owner, _, name = one.handler.__qualname__.partition(".")
-            self._add(one.method, one.route, getattr(owners[owner], name))
+            owner = commands if one.handler.__qualname__.startswith("Commands.") else queries
+            handler = getattr(owner, one.handler.__name__)
+            if one.body and not iscoroutinefunction(handler):  # it decides about a game
+                handler = partial(commands.change, handler, one.body)
+            self._add(one.method, one.route, handler)
         self._add("GET", f"{BASE}/openapi.json", lambda _: Response(200, openapi.encoded()))
         self._add("GET", "/metrics", self._metrics_page)
         self._add("GET", "/favicon.ico", lambda _: Response(204, b"", API_HEADERS))

@@ -39,7 +39,6 @@ from noughts.store.base import StoredGame
 from noughts.store.errors import StaleVersion, StoreError
 from noughts.web.games import Games
 from noughts.web.logging import details, log, report
-from noughts.web.metrics import Metrics
 from noughts.web.problems import InvalidSetting
 from noughts.web.rooms import room_of
 
@@ -116,10 +115,9 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
 class BotTurns:
     """Makes bots move when it is their turn."""
 
-    def __init__(self, games: Games, roster: Roster, metrics: Metrics) -> None:
+    def __init__(self, games: Games, roster: Roster) -> None:
         self._games = games
         self._roster = roster
-        self._metrics = metrics
         self._thinking: dict[str, asyncio.Task[None]] = {}
         self._unknown: set[str] = set()
         """Policies that are not offered any more; each is logged once."""
@@ -173,7 +171,6 @@ class BotTurns:
         )
         if change:
             await games.submit(change)
-            self._metrics.moves += cell is not None
 
     def _report(self, policy: str, error: Exception) -> None:
         if isinstance(error, StoreError):

@@ -6,8 +6,9 @@ from base64 import b32encode, urlsafe_b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -41,7 +42,7 @@ from noughts.web.metrics import Metrics
 from noughts.web.presence import Presence
 from noughts.web.problems import ApiError, GamesUnavailable, WrongSecret, absent
 from noughts.web.queries import snapshot
-from noughts.web.request import JSON_HEADERS, Request, Response
+from noughts.web.request import JSON_HEADERS, Body, Request, Response
 from noughts.web.rooms import (
     MARKS,
     Room,
@@ -56,6 +57,7 @@ from noughts.web.rooms import (
 from noughts.web.schemas import MarkName
 
 T = TypeVar("T")
+Decision: TypeAlias = tuple[Response, Change | None]
 
 COOKIE_SECONDS = 365 * 24 * 3600
 SECRET_BYTES = 24
@@ -74,77 +76,65 @@ class Commands:
     metrics: Metrics
     limits: Limits
 
-    # Playing.
+    async def change(
+        self,
+        decide: Callable[[Request, Body, StoredGame], tuple[T, Change | None]],
+        kind: type[Body],
+        request: Request,
+    ) -> T:
+        """Answer a command on a game, durably, as a function decides on the game that there is."""
+        if kind is schemas.Move:
+            self.limits.moves.spend(request)
+        try:
+            return await self.games.change(request.id, partial(decide, request, request.json(kind)))
+        except WrongSecret:
+            self.limits.wrong_secrets.spend(request)
+            raise
 
-    async def move(self, request: Request) -> Response:
+    # Playing: each decides, for `change`.
+
+    def move(self, request: Request, body: schemas.Move, stored: StoredGame) -> Decision:
         """Place a mark."""
-        self.limits.moves.spend(request)
-        body = request.json(schemas.Move)
+        mark = self._seat(request, stored, body.mark)
+        if not stored.game.is_ready:
+            raise ApiError("notReady", "nobody has joined yet", version=stored.version)
+        return self._judge(stored, TOKENS[mark, body.cell], body.version, body.key)
 
-        def place(stored: StoredGame) -> tuple[tuple[Response, bool], Change | None]:
-            mark = self._seat(request, stored, body.mark)
-            if not stored.game.is_ready:
-                raise ApiError("notReady", "nobody has joined yet", version=stored.version)
-            answer, change = self._judge(stored, TOKENS[mark, body.cell], body.version, body.key)
-            return (answer, change is not None), change
-
-        answer, is_new = await self._change(request, place)
-        self.metrics.moves += is_new
-        return answer
-
-    async def resign(self, request: Request) -> Response:
+    def resign(self, request: Request, body: schemas.Action, stored: StoredGame) -> Decision:
         """Resign."""
-        body = request.json(schemas.Action)
+        mark = self._seat(request, stored, body.mark)
+        return self._judge(stored, Resign(Mark(mark)), body.version, body.key)
 
-        def resign(stored: StoredGame) -> tuple[Response, Change | None]:
-            command = Resign(Mark(self._seat(request, stored, body.mark)))
-            return self._judge(stored, command, body.version, body.key)
-
-        return await self._change(request, resign)
-
-    async def take_back(self, request: Request) -> Response:
+    def take_back(self, request: Request, body: schemas.Action, stored: StoredGame) -> Decision:
         """Take back the last token, or ask the opponent to allow it."""
-        body = request.json(schemas.Action)
+        mark = self._seat(request, stored, body.mark, is_to_move=False)
+        room, key = room_of(stored), hash_secret(body.key)
+        if room.offer and room.offer.key == key:  # it was asked before
+            return _moved(202, room.offer.version, "", room.offer), None
+        answer, change = self._judge(stored, TakeBack(Mark(mark)), body.version, body.key)
+        if change is None or not room.needs_consent:
+            return answer, change
+        offer = RoomOffer("takeBack", mark, stored.version, key)
+        return _moved(202, stored.version, "", offer), self._with_room(stored, replace(room, offer=offer))
 
-        def take_back(stored: StoredGame) -> tuple[Response, Change | None]:
-            mark = self._seat(request, stored, body.mark, is_to_move=False)
-            room, key = room_of(stored), hash_secret(body.key)
-            if room.offer and room.offer.key == key:  # it was asked before
-                return _moved(202, room.offer.version, "", room.offer), None
-            answer, change = self._judge(stored, TakeBack(Mark(mark)), body.version, body.key)
-            if change is None or not room.needs_consent:
-                return answer, change
-            offer = RoomOffer("takeBack", mark, stored.version, key)
-            asked = _with_room(stored, replace(room, offer=offer), self.games.hour)
-            return _moved(202, stored.version, "", offer), asked
-
-        return await self._change(request, take_back)
-
-    async def answer(self, request: Request) -> Response:
+    def answer(self, request: Request, body: schemas.TakeBackReply, stored: StoredGame) -> Decision:
         """Allow the opponent to take back, or refuse."""
-        body = request.json(schemas.TakeBackReply)
+        mark = self._seat(request, stored)
+        room, key = room_of(stored), hash_secret(body.key)
+        theirs = TakeBack(Mark(mark).other)
+        if any(entry.key == body.key for entry in stored.entries):  # it was allowed before
+            return self._judge(stored, theirs, None, body.key)
+        if not body.accept and room.offer and room.offer.declined == key:  # it was declined before
+            return _moved(200, room.offer.version, ""), None
+        offer = offer_of(stored)
+        if offer is None or offer.kind != "takeBack" or offer.mark == mark:
+            raise ApiError("noOffer", "no offer is waiting for your answer", version=stored.version)
+        if body.accept:
+            return self._judge(stored, theirs, offer.version, body.key)
+        declined = replace(room, offer=replace(offer, declined=key))
+        return _moved(200, stored.version, ""), self._with_room(stored, declined)
 
-        def answer(stored: StoredGame) -> tuple[Response, Change | None]:
-            mark = self._seat(request, stored)
-            room, key = room_of(stored), hash_secret(body.key)
-            theirs = TakeBack(Mark(mark).other)
-            if any(entry.key == body.key for entry in stored.entries):  # it was allowed before
-                return self._judge(stored, theirs, None, body.key)
-            if not body.accept and room.offer and room.offer.declined == key:  # it was declined before
-                return _moved(200, room.offer.version, ""), None
-            offer = offer_of(stored)
-            if offer is None or offer.kind != "takeBack" or offer.mark == mark:
-                raise ApiError("noOffer", "no offer is waiting for your answer", version=stored.version)
-            if body.accept:
-                return self._judge(stored, theirs, offer.version, body.key)
-            declined = replace(room, offer=replace(offer, declined=key))
-            return _moved(200, stored.version, ""), _with_room(stored, declined, self.games.hour)
-
-        return await self._change(request, answer)
-
-    def _judge(
-        self, stored: StoredGame, command: Command, version: int | None, key: str
-    ) -> tuple[Response, Change | None]:
+    def _judge(self, stored: StoredGame, command: Command, version: int | None, key: str) -> Decision:
         """Judge a command; a stale one is refused with the version that the game is at."""
         try:
             answer, change = judge(
@@ -183,14 +173,9 @@ class Commands:
             return asked or held[0]
         return active.value if is_to_move else active.other.value
 
-    async def _change(
-        self, request: Request, decide: Callable[[StoredGame], tuple[T, Change | None]]
-    ) -> T:
-        try:
-            return await self.games.change(request.id, decide)
-        except WrongSecret:
-            self.limits.wrong_secrets.spend(request)
-            raise
+    def _with_room(self, stored: StoredGame, room: Room) -> Change:
+        """Return the change of a room, which leaves the record as it is."""
+        return Change(stored, stored.followed_by(room=write_room(room), hour=self.games.hour))
 
     # Games and seats.
 
@@ -299,28 +284,7 @@ class Commands:
         The next game is created first, and the offer waits until it is: so whoever asks again, at any
         process, completes what was interrupted.
         """
-        body = request.json(schemas.Rematch)
-        key = hash_secret(body.key)
-
-        def ask(stored: StoredGame) -> tuple[tuple[StoredGame, RoomOffer | None], Change | None]:
-            """Return the game; with an offer that waits, unless both agree."""
-            mark = self._seat(request, stored)
-            room = room_of(stored)
-            if not stored.game.is_over:
-                raise ApiError("notOver", "the game is not over", version=stored.version)
-            is_theirs = (
-                room.offer is not None and room.offer.kind == "rematch" and room.offer.mark != mark
-            )
-            has_both = len(room.held(request.secrets())) == 2
-            if room.next or is_theirs or has_both or not room.needs_consent:
-                return (stored, None), None
-            if room.offer and room.offer.kind == "rematch":  # it was asked before
-                return (stored, room.offer), None
-            offer = RoomOffer("rematch", mark, stored.version, key)
-            asked = _with_room(stored, replace(room, offer=offer), self.games.hour)
-            return (asked.after, offer), asked
-
-        stored, offer = await self._change(request, ask)
+        stored, offer = await self.change(self._ask_rematch, schemas.Rematch, request)
         if offer:
             return _moved(202, stored.version, "", offer)
         is_new = room_of(stored).next is None
@@ -333,8 +297,25 @@ class Commands:
         }
         if not secrets:
             raise absent()
-        status = 201 if is_new else 200
-        return self._seated(status, request, following, secrets, in_body=body.secret)
+        in_body = request.json(schemas.Rematch).secret
+        return self._seated(201 if is_new else 200, request, following, secrets, in_body=in_body)
+
+    def _ask_rematch(
+        self, request: Request, body: schemas.Rematch, stored: StoredGame
+    ) -> tuple[tuple[StoredGame, RoomOffer | None], Change | None]:
+        """Return the game; with an offer that waits, unless both agree."""
+        mark, room = self._seat(request, stored), room_of(stored)
+        if not stored.game.is_over:
+            raise ApiError("notOver", "the game is not over", version=stored.version)
+        asked = room.offer if room.offer and room.offer.kind == "rematch" else None
+        has_both = len(room.held(request.secrets())) == 2
+        if room.next or has_both or not room.needs_consent or (asked and asked.mark != mark):
+            return (stored, None), None
+        if asked:  # before
+            return (stored, asked), None
+        offer = RoomOffer("rematch", mark, stored.version, hash_secret(body.key))
+        change = self._with_room(stored, replace(room, offer=offer))
+        return (change.after, offer), change
 
     async def _create_rematch(self, stored: StoredGame) -> StoredGame:
         """Create the next game, under an id that follows from this one's, and then name it here."""
@@ -363,7 +344,7 @@ class Commands:
             before = room_of(now)
             if before.next:
                 return now, None
-            named = _with_room(now, replace(before, next=name, offer=None), self.games.hour)
+            named = self._with_room(now, replace(before, next=name, offer=None))
             return named.after, named
 
         return await self.games.change(stored.id, end)
@@ -416,11 +397,6 @@ class Commands:
             game=snapshot(stored, stored.version, marks, self.presence.present(stored.id)),
         )
         return Response(status, schemas.encode(body), tuple(headers))
-
-
-def _with_room(stored: StoredGame, room: Room, hour: int) -> Change:
-    """Return the change of a room, which leaves the record as it is."""
-    return Change(stored, stored.followed_by(room=write_room(room), hour=hour))
 
 
 def _moved(status: int, version: int, text: str, offer: RoomOffer | None = None) -> Response:

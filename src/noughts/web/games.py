@@ -53,6 +53,9 @@ LOOK_SECONDS = 0.5
 FOLLOW_SECONDS = 2.0
 """How often the games that are followed here are compared with the store, if others may change them."""
 
+PLACED = '"playerPlacedToken"'
+"""What the record of a move contains, and that of no other command."""
+
 Decide = Callable[[StoredGame], tuple[T, Change | None]]
 """Returns the answer to a command, and the change that must be durable before it is given."""
 
@@ -349,16 +352,12 @@ class Games:
         self._metrics.commit_seconds.observe(seconds)
         for change in batch:
             if change.failure is None:
-                if self.write_outage.is_on:
-                    self.write_outage.end()
+                self.write_outage.end()
+                self._metrics.moves += PLACED in change.piece
                 known = self._cache.get(change.id)
                 if known is None or known.revision < change.after.revision:
                     self._keep(change.after)
-            if not change.settled.done():
-                if change.failure is None:
-                    change.settled.set_result(None)
-                else:
-                    change.settled.set_exception(change.failure)
+            resolve(change.settled, None, change.failure)
 
     # What other processes change.
 

@@ -10,8 +10,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from noughts.core.errors import NoughtsError
 from noughts.store.base import Entry, StoredGame
@@ -47,36 +48,29 @@ HEADERS: tuple[Header, ...] = (
 )
 
 
+@dataclass(slots=True, eq=False)
 class Stream:
     """One subscriber of a game."""
 
-    status = 200
-
-    __slots__ = (
-        "_after", "_is_awake", "_is_ended", "_room", "_sent", "_streams", "_task", "_waiter", "address",
-        "game", "has_news", "is_in_lobby", "is_ping_due", "marks", "writing_since",
-    )  # fmt: skip
-
-    def __init__(
-        self, streams: Streams, stored: StoredGame, marks: tuple[MarkName, ...], address: str, after: int
-    ) -> None:
-        self.game = stored.id
-        self.is_in_lobby = room_of(stored).open is not None
-        self.marks = marks
-        self.address = address
-        self.is_ping_due = False
-        self.has_news = False
-        """Whether what was sent last had events that were just recorded."""
-        self.writing_since = 0.0
-        """When the write began that has not finished, by the loop's time."""
-        self._streams = streams
-        self._after = after
-        self._sent: StoredGame | None = None
-        """The value that was sent last."""
-        self._room = b""
-        self._is_awake = self._is_ended = False
-        self._waiter: asyncio.Future[None] | None = None
-        self._task: asyncio.Task[None] | None = None
+    _streams: Streams
+    game: str
+    is_in_lobby: bool
+    marks: tuple[MarkName, ...]
+    address: str
+    _after: int
+    is_ping_due: bool = False
+    has_news: bool = False
+    """Whether what was sent last had events that were just recorded."""
+    writing_since: float = 0.0
+    """When the write began that has not finished, by the loop's time."""
+    _sent: StoredGame | None = None
+    """The value that was sent last."""
+    _room: bytes = b""
+    _is_awake: bool = False
+    _is_ended: bool = False
+    _waiter: asyncio.Future[None] | None = None
+    _task: asyncio.Task[None] | None = None
+    status: ClassVar = 200
 
     async def run(self, receive: Receive, send: Send) -> None:
         """Send the stream until it ends, or its reader has gone."""
@@ -164,19 +158,17 @@ class Stream:
             self._task.cancel()
 
 
+@dataclass(slots=True)
 class Followed:
     """What the streams of a game share: frames are made once for all of them."""
 
-    __slots__ = ("_frames", "_room", "changed_at", "streams")
-
-    def __init__(self) -> None:
-        self.streams: dict[Stream, None] = {}
-        self.changed_at = 0.0
-        """When the game changed last, by the loop's time."""
-        self._frames: tuple[StoredGame | None, int, bytes] = (None, 0, b"")
-        """What was sent last: the value, the version before it, and the frames."""
-        self._room: tuple[tuple[object, ...], bytes] = ((), b"")
-        """What the frame of the room is made of, and the frame."""
+    streams: dict[Stream, None] = field(default_factory=dict)
+    changed_at: float = 0.0
+    """When the game changed last, by the loop's time."""
+    _frames: tuple[StoredGame | None, int, bytes] = (None, 0, b"")
+    """What was sent last: the value, the version before it, and the frames."""
+    _room: tuple[tuple[object, ...], bytes] = ((), b"")
+    """What the frame of the room is made of, and the frame."""
 
     def frames(self, now: StoredGame, after: int) -> bytes:
         """Return the events of the game after a version, and its position."""
@@ -232,7 +224,8 @@ class Streams:
         most = settings.streams_per_address
         if most and self._per_address[address] >= most:
             raise ApiError("tooMany", f"one address may have {most} streams", retry_after=5)
-        return Stream(self, stored, marks, address, after)
+        is_in_lobby = room_of(stored).open is not None
+        return Stream(self, stored.id, is_in_lobby, marks, address, after)
 
     def add(self, stream: Stream) -> Followed:
         self._count += 1
