@@ -6,11 +6,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from http.client import HTTPException
 from itertools import zip_longest
 from random import Random
-from threading import Condition, Event, Thread
+from threading import Event
 from typing import Any, NamedTuple
 
 import pytest
@@ -139,7 +140,6 @@ class Play(AbstractContextManager["Play"]):
 
     def __init__(self, servers: list[Server], chance: Random) -> None:
         self.servers = servers
-        self.news = Condition()
         self.acknowledged: list[Acknowledged] = []
         self.streams: list[tuple[str, Stream]] = []
         self.refused = self.ended = 0
@@ -149,76 +149,61 @@ class Play(AbstractContextManager["Play"]):
         """Set when nothing new is to be begun."""
         self.is_given_up = False
         """True when nobody is to wait for an answer any more."""
-        self.failures: list[BaseException] = []
-        self._players = [Player(self, number, Random(chance.random())) for number in range(PLAYERS)]
-        for player in self._players:
-            player.start()
+        self._pool = ThreadPoolExecutor(PLAYERS)
+        players = [Player(self, number, Random(chance.random())) for number in range(PLAYERS)]
+        self._playing = [self._pool.submit(player.play) for player in players]
 
     def __exit__(self, failure: object = None, *_: object) -> None:
         self.is_given_up = failure is not None
         self.is_over.set()
-        self.notify()
-        for player in self._players:
-            player.join(LONG_DEADLINE_SECONDS)
+        self._pool.shutdown()
         for _game, stream in self.streams:
             stream.close()
 
-    def wait_for(self, is_so: Callable[[], object], seconds: float = LONG_DEADLINE_SECONDS) -> None:
-        with self.news:
-            came = self.news.wait_for(lambda: self.failures or is_so(), seconds)
-        self.check()
-        assert came, "it never comes"
+    def wait_for(self, is_so: Callable[[], object]) -> None:
+        eventually(lambda: is_so() or any(player.done() for player in self._playing))
+        self._check()
 
     def wait_for_more(self, commands: int) -> None:
         wanted = len(self.acknowledged) + commands
         self.wait_for(lambda: len(self.acknowledged) >= wanted)
 
-    def resumed(self, since: float, seconds: float) -> float:
+    def resumed(self, since: float) -> float:
         """Wait until each player's command was acknowledged since then; return how long that took."""
 
         def first() -> dict[int, float]:
             return {one.player: one.at for one in reversed(self.acknowledged) if one.at > since}
 
-        self.wait_for(lambda: len(first()) == PLAYERS, seconds)
+        self.wait_for(lambda: len(first()) == PLAYERS)
         return max(first().values()) - since
-
-    def check(self) -> None:
-        if self.failures:
-            raise self.failures[0]
 
     def end(self) -> None:
         """Let everybody finish the command that they have begun."""
         self.__exit__()
-        self.check()
-        assert not any(player.is_alive() for player in self._players), "a player hangs"
+        self._check()
 
-    def notify(self) -> None:
-        with self.news:
-            self.news.notify_all()
+    def _check(self) -> None:
+        for player in self._playing:
+            if player.done():
+                player.result()
 
 
-class Player(Thread):
+class Player:
     """Plays one game after another; repeats a command at the other server until it is answered."""
 
     def __init__(self, play: Play, number: int, chance: Random) -> None:
-        super().__init__(daemon=True)
         self._play = play
         self._number = number
         self._chance = chance
         self._clients = [server.client() for server in play.servers]
         self._at = chance.randrange(2)
 
-    def run(self) -> None:
-        try:
+    def play(self) -> None:
+        with ExitStack() as stack:
+            for client in self._clients:
+                stack.enter_context(client)
             while not self._play.is_over.is_set():
                 self._play_game()
-        except BaseException as failure:  # noqa: BLE001 - raised by `check`
-            self._play.failures.append(failure)
-            self._play.is_over.set()
-            self._play.notify()
-        finally:
-            for client in self._clients:
-                client.close()
 
     def _play_game(self) -> None:
         seats = self._ask("", {"opponent": "self", "mark": "X", "key": new_key(), "secret": True})
@@ -243,7 +228,7 @@ class Player(Thread):
 
     def _follow(self, game: str) -> Stream | None:
         with suppress(HTTPException, OSError):  # its server was killed
-            stream = self._clients[self._at].follow(game, news=self._play.news)
+            stream = self._clients[self._at].follow(game)
             if stream.refusal is None:
                 self._play.streams.append((game, stream))
                 return stream
@@ -252,8 +237,10 @@ class Player(Thread):
 
     def _ask(self, path: str, body: dict[str, object]) -> Any:
         """Send a command until it is answered; return None if that is given up."""
+        until = time.monotonic() + LONG_DEADLINE_SECONDS
         while not self._play.is_given_up:
             answer, start = None, time.monotonic()
+            assert start < until, "it is never answered"
             with suppress(HTTPException, OSError):  # its server was killed
                 answer = self._clients[self._at].post(f"/games{path}", body)
             self._play.slowest = max(self._play.slowest, time.monotonic() - start)
@@ -262,18 +249,14 @@ class Player(Thread):
             if answer:
                 assert answer.code == "storeUnavailable", (answer.body, path, body)
                 self._play.refused += 1
-                self._play.notify()
             self._at = 1 - self._at
             self._play.is_over.wait(RETRY_SECONDS)
         return None
 
     def _acknowledge(self, game: str, key: str | None, answer: Any) -> None:
-        done = Acknowledged(
-            self._number, game, key, answer["version"], answer["events"], time.monotonic()
-        )
-        with self._play.news:
-            self._play.acknowledged.append(done)
-            self._play.news.notify_all()
+        version, events = answer["version"], answer["events"]
+        done = Acknowledged(self._number, game, key, version, events, time.monotonic())
+        self._play.acknowledged.append(done)
 
 
 def to_move(events: list[Any]) -> str | None:
@@ -389,7 +372,8 @@ def fail_over(pair: Pair, play: Play, way: str) -> float:
         play.servers[0].kill()
         pair.primary.kill()
         pair.standby.start()
-    seconds = play.resumed(pair.promote(), LENIENT * STRICT.get(way, 2.0))
+    seconds = play.resumed(pair.promote())
+    assert seconds < LENIENT * STRICT.get(way, 2.0)
     if not play.servers[0].is_running:
         play.servers[0] = Server(pair.url, "--port", str(play.servers[0].port))
     return seconds
