@@ -13,7 +13,8 @@ import pytest
 
 from noughts.core.errors import NoughtsError
 from noughts.store.base import StoredGame
-from noughts.web import games, streams
+from noughts.store.memory import MemoryPresence
+from noughts.web import games, presence, streams
 from noughts.web.bots import BotTurns
 from noughts.web.games import Games
 from noughts.web.problems import ApiError
@@ -187,9 +188,21 @@ def forget_turns(patch: Patch) -> None:
     patch.setattr(BotTurns, "_play", play)
 
 
+def keep_the_dead(patch: Patch) -> None:
+    """The people of a process that was killed stay."""
+    patch.setattr(presence, "EXPIRE_SECONDS", 3600.0)
+
+
+def write_presence_once(patch: Patch) -> None:
+    """Nobody writes who is there again, after a failover."""
+    renew = MemoryPresence.renew
+    patch.setattr(MemoryPresence, "renew", lambda *args: renew(*args) and False)
+
+
 MUTANTS = (
     lose_wake_ups, lose_news, mute_streams, refuse_from_the_cache, refuse_seats_from_the_cache,
-    keep_what_came_last, share_reads, answer_what_was_found, forget_turns,
+    keep_what_came_last, share_reads, answer_what_was_found, forget_turns, keep_the_dead,
+    write_presence_once,
 )  # fmt: skip
 
 

@@ -25,46 +25,9 @@ def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
             server.stop_cleanly()
 
 
-def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
-    """All see every event once, who is there, and who has gone."""
-    here, there = two
-    with two_players(here, there) as match, here.client() as eve, ExitStack() as stack:
-        ann, bob = (stack.enter_context(seat.follow()) for seat in (match.X, match.O))
-        with eve.follow(match.game) as near, match.watcher.follow(match.game) as far:
-            streams = ann, bob, near, far
-            for stream in streams:
-                stream.wait_room(_everybody)
-            for cell in WON_BY_X:
-                now = match.now
-                assert match.seats[now["active"]].move(cell, now["version"]).status == 200
-                for stream in streams:
-                    stream.wait_version(now["version"] + 3)
-            last = match.now
-            assert last["winner"] == "X"
-            assert _everybody(last["room"])
-            for stream in streams:
-                check_events(stream, last["events"])
-        for stream in (ann, bob):
-            stream.wait_room(lambda room: room["watching"] == 0)
-        bob.close()
-        ann.wait_room(lambda room: not room["seats"]["O"]["present"])
-
-
 def _everybody(room: Any, watching: int = 2) -> bool:
     both = all(room["seats"][mark]["present"] for mark in "XO")
     return both and room["watching"] == watching
-
-
-def test_commands_can_go_to_either_server(two: tuple[Server, Server]) -> None:
-    here, there = two
-    for cell in range(3):
-        with two_players(here, there) as match:
-            ann, bob = match.X, match.O
-            answers = [ann.move(cell, 5), bob.move(8, 8), ann.take_back(11), bob.answer(accept=True)]
-            answers.append(ann.resign(answers[-1].json["version"]))
-            answers += [bob.rematch(), ann.rematch(), bob.rematch()]
-            assert [answer.status for answer in answers] == [200, 200, 202, 200, 200, 202, 201, 200]
-            assert bob.client.read(answers[-1].json["id"])["first"] == "O"
 
 
 @pytest.mark.parametrize("time", range(3))

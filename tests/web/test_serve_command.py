@@ -279,17 +279,6 @@ def test_a_server_keeps_its_file_to_itself(tmp_path: Path) -> None:
             assert noughts(*command, "--store", url, typed=typed).returncode == 0, command
 
 
-def test_a_second_server_is_refused_whoever_is_faster(tmp_path: Path) -> None:
-    """The first may be any process; after it was killed the file is free."""
-    url = f"sqlite:{tmp_path / 'games.db'}"
-    with Server(url) as first:
-        assert noughts("serve", "--port", "0", "--store", url).returncode == 1
-        first.kill()
-    with Server(url) as second, second.client() as client:
-        client.create("self")
-        second.stop_cleanly()
-
-
 def _has_ipv6() -> bool:
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
