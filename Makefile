@@ -95,7 +95,7 @@ bench-lab: $(VENV)/made $(VENV)-peers/made ## Measure the lab beside pgx and Pet
 mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 	$(BIN)/python -m benchmarks.mutants
 
-torture: $(VENV)/made $(VENV)/browser $(VENV)/nginx ## Run all tests at length, in about an hour: more examples, kills and hostile input
+torture: $(VENV)/made $(VENV)/browser $(VENV)/proxies ## Run all tests at length, in about an hour: more examples, kills and hostile input
 	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest
 
 clean: ## Remove everything that was made
@@ -132,11 +132,12 @@ $(VENV)/browser: $(VENV)/made
 		echo 'The tests of the page take longer without chromium-headless-shell.'
 	touch $@
 
-# For one test of the torture; openssl makes its certificate.
-$(VENV)/nginx: $(VENV)/made
-	@{ command -v nginx && command -v openssl; } > /dev/null || \
-		{ $(APT) install -y -qq nginx-light openssl || \
-			{ $(APT) update -qq && $(APT) install -y -qq nginx-light openssl; }; }
+# For two tests of the torture; openssl makes a certificate.
+PROXIES := nginx-light openssl pgbouncer
+
+$(VENV)/proxies: $(VENV)/made
+	@{ command -v nginx && command -v openssl && command -v pgbouncer; } > /dev/null || \
+		{ $(APT) install -y -qq $(PROXIES) || { $(APT) update -qq && $(APT) install -y -qq $(PROXIES); }; }
 	touch $@
 
 $(VENV)-lowest/made: pyproject.toml tests/lowest_versions.py | python

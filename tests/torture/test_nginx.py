@@ -1,6 +1,6 @@
-"""The project's file for nginx, in a real nginx before two servers on one PostgreSQL.
+"""The project's file for nginx, in a real nginx before two servers, on one PostgreSQL behind a pgbouncer.
 
-Only `make torture` runs this (`conftest.py`): it installs nginx.
+Only `make torture` runs this (`conftest.py`): it installs both.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import pytest
 from support.at_once import in_threads
 from support.deadlines import DEADLINE_SECONDS
 from support.figures import Property, tally
+from support.pgbouncer import pooled
 from support.postgres_server import Server as Postgres
 from support.web.inspection import figure, quiet_port
 from support.web.matches import WON_BY_X, check_events, two_players
@@ -137,9 +138,9 @@ def server(store: str, port: int, **settings: str) -> Server:
 def start(postgres: Postgres, tmp_path: Path) -> Iterator[Callable[..., Nginx]]:
     """Return how to start two servers with some settings, and nginx before them."""
     with ExitStack() as stack:
+        store = stack.enter_context(pooled(postgres))
 
         def start(**settings: str) -> Nginx:
-            store = postgres.place()
             servers = [stack.enter_context(server(store, quiet_port(), **settings)) for _ in range(2)]
             nginx = Nginx(tmp_path, servers)
             stack.enter_context(nginx)

@@ -20,6 +20,9 @@ from support.store_games import everything
 KILLS = short_or_long(6, 500)
 SHARES = 2
 
+ENGINES = ["sqlite", "postgres", *short_or_long([], ["pooled"])]
+"""The last is PostgreSQL behind a pgbouncer, which only `make torture` installs."""
+
 FIGURE = (
     "{kills:,} kills ({engine}): {changes:,} acknowledged changes, {lost} lost, {deleted:,} games deleted"
 )
@@ -72,6 +75,7 @@ def _is_there(store: Store, line: str) -> bool:
 
 
 @pytest.mark.torture
+@pytest.mark.parametrize("url", ENGINES, indirect=True)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_killed_process_loses_nothing(url: str, share: int, record_property: Property) -> None:
     """SIGKILL at any moment leaves an intact store; a server finishes or undoes what it was sent."""
