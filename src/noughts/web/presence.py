@@ -17,9 +17,6 @@ from noughts.web.logging import log, report
 from noughts.web.rooms import Present
 from noughts.web.schemas import MarkName
 
-COME_SECONDS = 0.05
-"""Somebody who comes is shown this much later, together with others who come."""
-
 SYNC_SECONDS = 0.05
 """How long changes wait for company before they are written and read."""
 
@@ -46,8 +43,8 @@ class Presence:
         self._elsewhere: dict[str, Present] = {}
         self.shown: dict[str, Present] = {}
         """Who is shown as present: the sum of both."""
-        self._written: dict[str, Present | None] = {}
-        self._timers: dict[tuple[float, str], asyncio.TimerHandle] = {}
+        self._written: dict[str, Present] = {}
+        self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._lobby: dict[str, float] = {}
         """Lobby games whose player has gone, or never came: until when they are listed."""
         self._attended: set[str] = set()
@@ -79,8 +76,8 @@ class Presence:
         if marks and is_in_lobby:
             self._attended.add(game)
             self._lobby.pop(game, None)
-        self._publish_in(COME_SECONDS, game)
-        self._sync(read=(game,))
+        self.wake(game)
+        self._sync(write=(game,), read=(game,))
 
     def left(self, game: str, marks: tuple[MarkName, ...]) -> None:
         x, o, watching = _streams(marks)
@@ -91,7 +88,8 @@ class Presence:
         if game in self._attended and not (here.X or here.O):
             self._attended.discard(game)
             self._list_for_a_while(game)
-        self._publish_in(LEAVE_SECONDS, game)
+        if not self._is_closed and game not in self._leaving:
+            self._leaving[game] = self._loop.call_later(LEAVE_SECONDS, self._hide, game)
 
     def created(self, game: str) -> None:
         """List a new game of the lobby for a while: its player is about to connect."""
@@ -102,28 +100,21 @@ class Presence:
         self._forget_left()
         self._lobby[game] = self._loop.time() + self._games.world.settings.lobby_grace_seconds
 
-    def _publish_in(self, seconds: float, game: str) -> None:
-        """Tell others of somebody who has come or gone, together with others who do in that time."""
-        if not self._is_closed and (seconds, game) not in self._timers:
-            timer = self._loop.call_later(seconds, self._publish, seconds, game)
-            self._timers[seconds, game] = timer
-
-    def _publish(self, seconds: float, game: str) -> None:
-        del self._timers[seconds, game]
-        if seconds == LEAVE_SECONDS:
-            here = self._shown[game] = self._here.get(game, NOBODY)
-            if here == NOBODY:
-                del self._shown[game]
-                self._elsewhere.pop(game, None)
-            self._show(game)
+    def _hide(self, game: str) -> None:
+        """Show no more who has left and is not back."""
+        del self._leaving[game]
+        here = self._shown[game] = self._here.get(game, NOBODY)
+        if here == NOBODY:
+            del self._shown[game]
+            self._elsewhere.pop(game, None)
+        self._show(game)
         self.wake(game)
         self._sync(write=(game,))
 
     async def look(self, game: str) -> Present:
         """Return who is present, also for a game that nobody follows here."""
         if self._table and game not in self._here:
-            table = self._table
-            found = await self._run(lambda: table.of((game,)))
+            found = await self._run(partial(self._table.of, (game,)))
             return self._shown.get(game, NOBODY).plus(found.get(game, NOBODY))
         return self.present(game)
 
@@ -147,7 +138,11 @@ class Presence:
                 self._unwritten, self._unread = set(), set()
                 if new:
                     await self._run(partial(table.write, new))
-                    self._written |= new
+                    for game, shown in new.items():
+                        if shown:
+                            self._written[game] = shown
+                        else:
+                            self._written.pop(game, None)
                 if read:
                     self._show_elsewhere(read, await self._run(partial(table.of, read)))
         except NoughtsError as error:  # the next round of `renew` and of `Games.follow` makes up for it
@@ -172,9 +167,8 @@ class Presence:
         self._forget_left()
         found = dict.fromkeys(self._lobby, False) | dict.fromkeys(self._attended, True)
         if self._table:
-            table = self._table
-            listed = await self._run(table.lobby)
-            others = await self._run(lambda: table.of(listed))
+            listed = await self._run(self._table.lobby)
+            others = await self._run(partial(self._table.of, listed))
             for game in listed:
                 x, o, _ = others.get(game, NOBODY)
                 found[game] = found.get(game, False) or bool(x or o)
@@ -190,7 +184,7 @@ class Presence:
         """Say from time to time that this process is alive; write everything again if that was lost."""
         while table := self._table:
             try:
-                if await self._run(lambda: table.renew(EXPIRE_SECONDS)):
+                if await self._run(partial(table.renew, EXPIRE_SECONDS)):
                     self._written.clear()
                 self._sync(write={*self._shown, *self._lobby, *self._written})
                 await self.attended()
@@ -203,7 +197,7 @@ class Presence:
     async def close(self) -> None:
         """Stop, and tell the other processes that nobody is connected here any more."""
         self._is_closed = True
-        for timer in self._timers.values():
+        for timer in self._leaving.values():
             timer.cancel()
         if self._syncing:
             self._syncing.cancel()
