@@ -1,7 +1,6 @@
 """Plays into a store with several threads until it is killed.
 
-After every change it prints a line: the game, its revision and hash, and the length and hash of its
-record.
+After every change it prints a line: the game, its revision and its hash.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from itertools import count
 from random import Random
 from threading import Thread
 
-from noughts.store.base import GameFilter, Store, StoredGame
-from noughts.store.rows import row_hash
+from noughts.store.base import GameFilter, Store
 from noughts.store.urls import open_store
 from support.played import commit, found
 from support.store_games import changes, new_game
@@ -26,19 +24,9 @@ def play(store: Store, chance: Random, unfinished: list[str]) -> None:
     for number in count():
         before = found(store, unfinished[number]) if number < len(unfinished) else new_game(chance)
         for change in changes(before, chance):
-            os.write(
-                1, line(commit(store, change)).encode()
-            )  # short enough for one atomic write to a pipe
-
-
-def line(game: StoredGame) -> str:
-    """Return the line to print after a change: what the game is now."""
-    size, record = len(game.record), record_hash(game.record)
-    return f"{game.id} {game.revision} {game.hash.hex()} {size} {record}\n"
-
-
-def record_hash(record: str) -> str:
-    return row_hash("", 0, 0, record, "").hex()
+            now = commit(store, change)
+            # Short enough for one atomic write to a pipe.
+            os.write(1, f"{now.id} {now.revision} {now.hash.hex()}\n".encode())
 
 
 def main(url: str, seed: int) -> None:
