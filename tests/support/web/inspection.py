@@ -1,4 +1,4 @@
-"""Helpers of the torture tests: ports, memory, metrics and busy games."""
+"""Helpers of the torture tests: ports, memory, metrics and recorded events."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
-from noughts.store.rows import StoredGame, game_of
-from noughts.store.urls import open_store
-from support.web.matches import Seat
+from noughts.store.rows import StoredGame
 from support.web.serving import Client
-
-ROUND_EVENTS = 6
-"""Events of a move and its take-back."""
 
 
 def quiet_port() -> int:
@@ -57,22 +52,6 @@ def faults(client: Client) -> int:
     """Return how many requests the server has answered with 5xx."""
     text = client.get("//metrics").body.decode()
     return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', text, re.MULTILINE))
-
-
-def keep_busy(seat: Seat, rounds: int) -> int:
-    """Place a token and take it back, a number of times; return the version."""
-    version = seat.version
-    for number in range(rounds):
-        for answer in (seat.move(number % 9, version), seat.take_back(version + ROUND_EVENTS // 2)):
-            assert answer.status == 200, answer.body
-            version = answer.json["version"]
-    return version
-
-
-def recorded(store: str) -> dict[str, list[tuple[int, Any]]]:
-    """Return the events of all games, as a stream should have sent them."""
-    with open_store(store, create=False) as opened:
-        return {stored.id: events_of(stored) for stored in map(game_of, opened.rows())}
 
 
 def events_of(stored: StoredGame) -> list[tuple[int, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import AbstractContextManager, ExitStack
-from http.client import HTTPException
 from random import Random
 from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from noughts.core.events import PlayerPlacedToken, PlayerTookBack
 from noughts.store.rows import game_of
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from support.web.serving import RETRY_SECONDS, Answer, Client, Place, Stream, new_key
+from support.web.serving import CUT, RETRY_SECONDS, Answer, Client, Place, Stream, new_key
 
 RECOVERY_SECONDS = 60.0
 """How long anything may take while servers are killed again and again."""
@@ -189,7 +188,7 @@ class Player(Thread):
                 version = self._act(position)
             for stream in streams:
                 stream.wait_version(self._stream.version, RECOVERY_SECONDS)
-                self._players.count(lines=stream.connections - 1, **stream.wrong)
+                self._players.count(lines=stream.connections - 1, torn=stream.torn, **stream.wrong)
             if len(self._players.streams) < MAX_STREAMS:
                 self._players.streams += streams
 
@@ -232,7 +231,8 @@ class Player(Thread):
         for number in range(MAX_TRIES):
             try:
                 answer = self._client.post(f"/games/{self._game}/{what}", body)
-            except (HTTPException, OSError):
+                json.loads(answer.body)  # it may be cut within its head, too
+            except CUT:
                 self._players.count(again=not number)
                 assert not self._players.has_failed.wait(RETRY_SECONDS), "another player has failed"
             else:
