@@ -52,4 +52,3 @@ def test_a_store_shows_where_it_is(tmp_path: Path) -> None:
         assert repr(Service(store)) == f"Service(SQLiteStore({path!r}))"
     with open_store("memory:") as store:
         assert repr(store) == "<MemoryStore>"
-        assert repr(store.watch("game")) == "<Watch of game game after 0>"

@@ -32,7 +32,7 @@ PUBLIC = {
     "parse_board parse_cell parse_moves",
     "core.player": "Player",
     "service": "Answer Service",
-    "store.base": "Entry GameFilter GameSummary Store StoredGame Watch",
+    "store.base": "Entry GameFilter GameSummary Store StoredGame",
     "store.urls": "open_store",
     "text.describe": "describe standing",
     "text.sentences": "say_advice say_prospect",

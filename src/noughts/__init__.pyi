@@ -23,7 +23,7 @@ from noughts.core.game import Command, CreateGame, Game, JoinGame, PlaceToken, R
 from noughts.core.notation import AnyBoard, format_cell, format_moves, format_pair, format_square, game_over, parse_board, parse_cell, parse_moves
 from noughts.core.player import Player
 from noughts.service import Answer, Service
-from noughts.store.base import Entry, GameFilter, GameSummary, Store, StoredGame, Watch
+from noughts.store.base import Entry, GameFilter, GameSummary, Store, StoredGame
 from noughts.store.urls import open_store
 from noughts.text.describe import describe, standing
 from noughts.text.sentences import say_advice, say_prospect
@@ -77,7 +77,6 @@ __all__ = [
     "TakeBack",
     "Training",
     "WORDINGS",
-    "Watch",
     "Wording",
     "X",
     "advice_to_dict",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from threading import Event
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import pytest
 
 from noughts import Mark, TakeBack, decide, fold
 from noughts.core.errors import MalformedRecord
-from noughts.store import watch as watching
+from noughts.store import base
 from noughts.store.base import Change, Entry, GameFilter, Store, StoredGame, nothing
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.rows import MAX_ID_CHARACTERS, MAX_NUMBER, MAX_RECORD_BYTES, MAX_ROOM_BYTES
@@ -248,14 +248,9 @@ def test_games_of_the_server_are_found_by_the_hour_of_their_last_use(store: Stor
 # Watching
 
 
-def follow(store: Store, game: str, count: int) -> tuple[Entry, ...]:
+def follow(store: Store, game: str, count: int) -> list[Entry]:
     """Return this number of entries as they arrive; hang if nothing wakes the watch."""
-    seen: tuple[Entry, ...] = ()
-    with store.watch(game) as watch:
-        while len(seen) < count:
-            seen += watch.wait()
-        assert watch.wait(0) == ()
-    return seen
+    return [*islice(store.watch(game), count)]
 
 
 def test_a_watch_shows_each_entry_once_from_a_version_on(
@@ -264,63 +259,45 @@ def test_a_watch_shows_each_entry_once_from_a_version_on(
     """Also before the game is created; by other store objects, it looks from time to time."""
     one, other = open_again(), open_again()
     steps = game_of(DRAW)
-    monkeypatch.setattr(watching, "POLL_SECONDS", LONG_DEADLINE_SECONDS)
+    monkeypatch.setattr(base, "POLL_SECONDS", LONG_DEADLINE_SECONDS)
     outcomes = in_threads(
         *(partial(follow, one, f"game{number}", len(steps)) for number in range(3)),
         *(partial(play, one, f"game{number}", steps) for number in range(3)),
     )
-    assert outcomes[:3] == [found(one, f"game{number}").entries for number in range(3)]
-    with one.watch("game0", after=6) as watch:
-        assert watch.wait(LONG_DEADLINE_SECONDS) == found(one, "game0").entries[2:]
-        commit(one, change_of(found(one, "game0"), room=ROOM))
-        assert watch.wait(0) == ()
-    monkeypatch.setattr(watching, "POLL_SECONDS", 0.001)
+    assert outcomes[:3] == [[*found(one, f"game{number}").entries] for number in range(3)]
+    commit(one, change_of(found(one, "game0"), room=ROOM))
+    assert (*one.watch("game0", after=6, timeout=0),) == found(one, "game0").entries[2:]
+    assert [*one.watch("game0", after=found(one, "game0").version, timeout=0.01)] == []
+    monkeypatch.setattr(base, "POLL_SECONDS", 0.001)
     seen, _ = in_threads(partial(follow, one, "new", len(steps)), partial(play, other, "new", steps))
-    assert seen == found(one, "new").entries
-
-
-def test_a_watch_looks_once_for_each_wake_up(store: Store) -> None:
-    """A needless one shows nothing; an engine that listens may send one, too."""
-    play(store, "game", [CREATED])
-    watch = store.watch("game")
-    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 1
-    with patch.object(
-        watch, "_hash_of", Mock(side_effect=lambda game: store.hashes([game])[game])
-    ) as look:
-        watch.wake()
-        assert watch.wait(0.01) == ()
-    assert look.call_count < 5
+    assert seen == [*found(one, "new").entries]
 
 
 def test_a_watch_ends_when_its_game_is_deleted_or_its_store_is_closed(store: Store) -> None:
     play(store, "game", [CREATED, PLACED])
     watch = store.watch("game")
-    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 2
-    outcome, _ = in_threads(watch.wait, partial(store.delete, "game"))
+    assert len([*islice(watch, 2)]) == 2
+    outcome, _ = in_threads(lambda: next(watch), partial(store.delete, "game"))
     assert isinstance(outcome, NoSuchGame)
     with pytest.raises(NoSuchGame, match="game game was deleted"):
-        store.watch("game", after=3).wait(0)
-
-    closed, waiting = store.watch("other"), store.watch("other")
-    assert in_threads(lambda: [*closed], closed.close) == [[], None]
-    outcome, _ = in_threads(waiting.wait, store.close)
+        next(store.watch("game", after=3))
+    outcome, _ = in_threads(partial(follow, store, "other", 1), store.close)
     assert isinstance(outcome, StoreUnavailable)
 
 
-def test_a_watch_notices_a_store_that_went_back(open_again: Opening) -> None:
+def test_a_watch_notices_a_store_that_went_back(store: Store) -> None:
     """A game that is shorter than it was, or is gone, is not shown as if nothing had happened."""
-    one, other, watched = open_again(), open_again(), open_again()
-    shorter = play(other, "game", [CREATED])
-    watch = watched.watch("game")
-    play(one, "game", [PLACED])
-    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 2
+    shorter = play(store, "game", [CREATED])
+    play(store, "game", [PLACED])
     for past in (shorter, None):
+        watch = store.watch("game")
+        assert len([*islice(watch, 2)]) == 2
         with (
-            patch.object(watch, "_read", lambda _game, past=past: past),
-            patch.object(watch, "_hash_of", lambda _game: None),
+            patch.object(store, "look", lambda _game, past=past: past),
+            patch.object(store, "hashes", lambda _games: {}),
             pytest.raises(CorruptStore, match="the store went back"),
         ):
-            watch.wait(0)
+            next(watch)
 
 
 # Closing
@@ -333,7 +310,7 @@ def test_a_closed_store_refuses_everything(store: Store) -> None:
     store.close()
     attempts: list[Callable[[], object]] = [
         *(partial(ask, "game") for ask in (store.read, store.look, store.confirm, store.watch)),
-        *(partial(store.delete, "game"), partial(store.hashes, ["game"]), watch.wait),
+        *(partial(store.delete, "game"), partial(store.hashes, ["game"]), partial(next, watch)),
         *(store.games, store.count, store.hours, store.check, partial(store.idle, 1)),
         *(partial(store.count_hour, 0), lambda: [*store.rows()]),
         *(partial(take, change_of(game, PLACED)) for take in (store.submit, store.writer.submit)),

@@ -6,12 +6,12 @@ same, one wins and the other gets `StaleVersion`. A change is durable before `Ch
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from threading import Lock
+from threading import Condition
 from typing import NamedTuple, Protocol, Self, TypeAlias
-from weakref import WeakSet
 
 from noughts.core.codec import can_be_recorded
 from noughts.core.errors import quoted
@@ -30,13 +30,14 @@ from noughts.store.rows import (
     nothing,
     row_hash,
 )
-from noughts.store.watch import Watch
 from noughts.store.writer import CLOSED, Executor, Writer
 from noughts.system import Worker
 
-__all__ = ["Change", "Entry", "GameFilter", "GameSummary", "Store", "StoredGame", "Watch", "nothing"]
+__all__ = ["Change", "Entry", "GameFilter", "GameSummary", "Store", "StoredGame", "nothing"]
 
 PAGE_ROWS = 500
+POLL_SECONDS = 2.0
+"""How often a watcher compares hashes anyway."""
 DAMAGED = "damaged: noughts store verify says more"
 
 Start: TypeAlias = tuple[int, str]
@@ -130,8 +131,9 @@ class Store(ABC):
     def __init__(self, executor: Executor | None = None) -> None:
         self._worker = Worker("noughts-writer")
         self.writer = Writer(self._commit_open, executor or self._worker)
-        self._watches: WeakSet[Watch] = WeakSet()
-        self._watches_lock = Lock()
+        self._waking = Condition()
+        self._wakes = 0
+        """How often watchers were woken."""
         self._is_following = False
         self._is_closed = False
 
@@ -214,16 +216,45 @@ class Store(ABC):
         self._check_open()
         return self._count()
 
-    def watch(self, game: str, after: int = 0) -> Watch:
-        """Watch a game from a version on."""
+    def watch(self, game: str, after: int = 0, timeout: float | None = None) -> Iterator[Entry]:
+        """Yield what the record of a game gains after a version, as it is recorded.
+
+        With a timeout it ends once nothing has come for so many seconds. A deleted game raises
+        `NoSuchGame`.
+        """
         self._check_open()
-        watch = Watch(check_id(game), after, self.look, lambda game: self.hashes((game,)).get(game))
-        with self._watches_lock:
-            self._watches.add(watch)
+        check_id(game)
         if not self._is_following:
             self._is_following = True
-            self.follow(lambda _news: self._wake_all())
-        return watch
+            self.follow(lambda _news: self._wake())
+        return self._watch(game, after, timeout)
+
+    def _watch(self, game: str, after: int, timeout: float | None) -> Iterator[Entry]:
+        """Read the game at each wake-up: a lost one delays, and a needless one shows nothing twice."""
+        seen: StoredGame | None = None
+        since = time.monotonic()
+        while True:
+            wakes = self._wakes
+            if seen is None or self.hashes((game,)).get(game) != seen.hash:
+                now = self.look(game)
+                if now and now.is_deleted:
+                    raise NoSuchGame(f"game {game} was deleted")
+                if seen and not (now and now.record.startswith(seen.record)):
+                    raise CorruptStore(f"game {quoted(game)} is not what it was: the store went back")
+                if now and now.version > after:
+                    yield from (entry for entry in now.entries if entry.next_version > after)
+                    after, since = now.version, time.monotonic()
+                seen = now
+            left = POLL_SECONDS if timeout is None else since + timeout - time.monotonic()
+            if left <= 0:
+                return
+            with self._waking:
+                self._waking.wait_for(lambda: self._wakes != wakes, min(left, POLL_SECONDS))  # noqa: B023 - called at once
+
+    def _wake(self) -> None:
+        with self._waking:
+            self._wakes += 1
+            self._waking.notify_all()
 
     def follow(self, on_news: OnNews) -> None:  # noqa: B027 - most engines have nothing to do
         """Be called with what other processes change, if the engine knows."""
@@ -273,18 +304,10 @@ class Store(ABC):
         """Release everything, after the commits that have begun."""
         if not self._is_closed:
             self._is_closed = True
-            self._wake_all()
+            self._wake()
             self.writer.close()
             self._worker.close(self.writer.limit_seconds)
             self._close()
-
-    def _wake_all(self) -> None:
-        for watch in self._all_watches():
-            watch.wake()
-
-    def _all_watches(self) -> tuple[Watch, ...]:
-        with self._watches_lock:  # another thread may add one
-            return tuple(self._watches)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -292,11 +315,7 @@ class Store(ABC):
 
     def _commit_open(self, batch: list[Change]) -> None:
         self._commit(batch)
-        if self._watches:
-            changed = {change.id for change in batch}
-            for watch in self._all_watches():
-                if watch.game in changed:
-                    watch.wake()
+        self._wake()
 
     def __enter__(self) -> Self:
         return self
