@@ -14,7 +14,6 @@ import pytest
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import in_threads
-from support.deadlines import DEADLINE_SECONDS
 from support.figures import Property, tally
 from support.length import short_or_long
 from support.proxy import RESET
@@ -152,7 +151,7 @@ def _attacker(server: Server, chance: Random) -> Attacker:
 
 
 def _leave_open(server: Server, request: bytes) -> socket.socket:
-    connection = socket.create_connection((server.host, server.port), DEADLINE_SECONDS)
+    connection = server.socket()
     with suppress(ConnectionError):
         connection.sendall(request)
     return connection

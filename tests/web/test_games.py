@@ -99,9 +99,6 @@ def test_a_bot_takes_parameters(client: Client) -> None:
     for policy in ("club:win=1/3", "bot:club:win=1/3"):
         seat = client.create("bot", bot=policy)["game"]["room"]["seats"]["O"]
         assert (seat["name"], seat["bot"]) == ("bot:club:win=1/3", "club:win=1/3")
-    for policy in ("nonesuch", "club:luck=1", "", "menace:file=games", "x" * 60, "program:./x"):
-        refused = client.post("/games", {"opponent": "bot", "bot": policy})
-        assert (refused.status, refused.code) == (400, "unknownPolicy")
 
 
 def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:

@@ -35,8 +35,11 @@ def _directives(answer: Answer) -> dict[str, list[str]]:
     [*PAGES, *READABLE, *REFUSED, f"{FILES}/style.css", "//worker.js", "//robots.txt", "//favicon.ico"],
 )
 def test_every_answer_has_the_security_headers(client: Client, path: str) -> None:
-    for method in ("GET", "HEAD", "POST"):
-        answer = client.ask(method, path)
+    """And no other site can read it."""
+    for method in ("GET", "HEAD", "POST", "OPTIONS"):
+        answer = client.ask(
+            method, path, origin="https://evil.example", access_control_request_method="POST"
+        )
         _check_headers(answer)
         for name in {*answer.headers}:
             assert len(answer.headers.get_all(name, [])) == 1, name
@@ -47,6 +50,7 @@ def _check_headers(answer: Answer) -> None:
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert answer.headers["server"] is answer.headers["x-powered-by"] is None
+    assert not [name for name in answer.headers if name.lower().startswith("access-control")]
     directives = _directives(answer)
     assert directives["default-src"] == ["'none'"]
     assert directives["frame-ancestors"] == ["'none'"]

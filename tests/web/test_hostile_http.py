@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.deadlines import DEADLINE_SECONDS
 from support.proxy import RESET
 from support.web.hostile_requests import (
     CHUNKED,
@@ -71,7 +70,7 @@ def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
 
 
 def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
-    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
+    with server.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in SIZED % len(CREATE) + CREATE:
             connection.sendall(bytes([byte]))
@@ -84,7 +83,7 @@ def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
 )
 def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None:
     for _ in range(50):
-        with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
+        with server.socket() as connection:
             connection.sendall(beginning)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 

@@ -91,7 +91,10 @@ def test_a_person_plays_a_saved_bot(server: Server, tmp_path: Path) -> None:
         ("tiger:win=1", "The bot tiger has no 'win': it has no parameters."),
         *(
             (policy, "")
-            for policy in ("saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion")
+            for policy in (
+                *("saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion", "club:luck=1"),
+                *("", "menace:file=games", "x" * 60, "program:./x"),
+            )
         ),
     ],
 )

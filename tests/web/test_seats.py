@@ -29,55 +29,42 @@ def test_nothing_that_gives_access_can_be_guessed(client: Client) -> None:
     assert {len(base64.b32decode(game.upper() + "======")) for game in games} == {16}
 
 
-def test_only_the_secret_of_a_seat_gives_access_to_it(server: Server) -> None:
-    with two_players(server) as match, two_players(server) as other:
-        thief = Seat(match.O.client, match.game, "X")
-        for refused in (thief.move(4), thief.resign(), thief.take_back()):
-            assert (refused.status, refused.code) == (404, "notFound")
-        match.play(0)
-        match.X.take_back()
-        secrets = (None, "x" * 32, "x" * 5000, "", "é", other.X.client.secret)
-        for stranger in [Seat(server.client(secret), match.game) for secret in secrets]:
-            for refused in (
-                stranger.move(4, 8),
-                stranger.resign(8),
-                stranger.take_back(8),
-                stranger.answer(accept=True),
-                stranger.rematch(),
-            ):
-                assert (refused.status, refused.code) == (404, "notFound")
-        assert match.now["version"] == 8
-
-
 def test_absent_and_forbidden_look_alike(server: Server) -> None:
-    with two_players(server) as match, server.client() as stranger:
-        used = match.invite
+    """To whoever has no secret of a seat, the wrong one, or that of the other seat or of another game."""
+    with two_players(server) as match, two_players(server) as other, server.client() as stranger:
         unfinished = stranger.create("friend")
 
-        def answers(game: str) -> list[Answer]:
-            seat = Seat(stranger, game)
-            return [
+        def answers(game: str) -> list[tuple[int, list[tuple[str, str]], bytes]]:
+            seat, path = Seat(stranger, game, "X"), f"/games/{game}/join"
+            found = [
                 seat.move(4, 5),
                 seat.resign(5),
                 seat.take_back(5),
                 seat.answer(accept=True),
                 seat.rematch(),
-                stranger.post(f"/games/{game}/join", {"invite": "wrong", "key": new_key()}),
-                stranger.post(f"/games/{game}/join", {"invite": used, "key": new_key(), "name": "\x00"}),
-                stranger.post(f"/games/{game}/join", {"key": new_key()}),
+                stranger.post(path, {"invite": "wrong", "key": new_key()}),
+                stranger.post(path, {"invite": match.invite, "key": new_key(), "name": "\x00"}),
+                stranger.post(path, {"key": new_key()}),
             ]
+            return [visible_parts(answer) for answer in found]
 
         def visible_parts(answer: Answer) -> tuple[int, list[tuple[str, str]], bytes]:
             headers = [pair for pair in answer.headers.items() if pair[0].lower() != "date"]
             return answer.status, headers, answer.body
 
-        (expected, *_) = absent = [visible_parts(answer) for answer in answers(UNKNOWN_GAME)]
+        (expected, *_) = absent = answers(UNKNOWN_GAME)
         assert expected[0] == 404
-        assert {answer[2] for answer in absent} == {expected[2]}
+        assert {body for _, _, body in absent} == {expected[2]}
         for game in (match.game, unfinished["id"], "x", "%2e%2e", UNKNOWN_GAME[:-1]):
-            assert [visible_parts(answer) for answer in answers(game)] == absent
-        absent_game = stranger.get(f"/games/{UNKNOWN_GAME}")
-        assert visible_parts(absent_game)[2] == expected[2]
+            assert answers(game) == absent
+        for secret in ("x" * 32, "x" * 5000, "", "é", other.X.client.secret):
+            stranger.secret = secret
+            assert answers(match.game) == absent
+        assert visible_parts(stranger.get(f"/games/{UNKNOWN_GAME}"))[2] == expected[2]
+        thief = Seat(match.O.client, match.game, "X")
+        for refused in (thief.move(4), thief.resign(), thief.take_back()):
+            assert (refused.status, refused.code) == (404, "notFound")
+        assert match.now["version"] == 5
 
 
 @pytest.mark.parametrize(
@@ -189,33 +176,22 @@ def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:
     assert moved.status == 404
 
 
-@pytest.mark.parametrize(
-    ("header", "is_read"),
-    [
-        *((header, True) for header in ("Bearer {}", "bearer {}", "BEARER {}", "Bearer  {} ")),
-        *(
-            (header, False)
-            for header in ("Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}")
-        ),
-        ("Bearer {}x", False),
-    ],
-)
-def test_a_malformed_authorization_is_ignored(client: Client, header: str, is_read: bool) -> None:  # noqa: FBT001 - a parameter
+def test_malformed_authorization_and_other_cookies_are_ignored(client: Client) -> None:
     seat = client.create("self")
     secret = seat["secrets"]["X"]
-    answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
-    assert answer.json["you"] == (["X"] if is_read else [])
-
-
-def test_other_cookies_are_ignored(client: Client) -> None:
-    seat = client.create("self")
-    ours = f"X={seat['secrets']['X']}"
-    for cookie in (
-        f"a=b; {ours}; c=d",
-        f"{ours}; X=wrong",
-        f"O=wrong; {ours}",
-        f"; ;=;{ours};",
-        f'x="{"y" * 2000}"; {ours}',
-    ):
-        answer = client.get(f"/games/{seat['id']}", cookie=cookie)
-        assert answer.json["you"] == ["X"], cookie
+    ours = f"X={secret}"
+    for header, is_read in (
+        *(({"authorization": text}, True) for text in (
+            f"Bearer {secret}", f"bearer {secret}", f"BEARER {secret}", f"Bearer  {secret} ",
+        )),
+        *(({"authorization": text}, False) for text in (
+            f"Basic {secret}", "Bearer", "Bearer  ", f"Bearer {secret} {secret}", secret,
+            f"bearer: {secret}", f"Bearer {secret}x",
+        )),
+        *(({"cookie": text}, True) for text in (
+            f"a=b; {ours}; c=d", f"{ours}; X=wrong", f"O=wrong; {ours}", f"; ;=;{ours};",
+            f'x="{"y" * 2000}"; {ours}',
+        )),
+    ):  # fmt: skip
+        answer = client.get(f"/games/{seat['id']}", **header)
+        assert answer.json["you"] == (["X"] if is_read else []), header

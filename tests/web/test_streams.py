@@ -22,7 +22,7 @@ from support.web.apps import (
 from support.web.fake_clock import in_fake_time, turns, wait
 from support.web.in_process import InProcessServer
 from support.web.matches import WON_BY_X, check_events, one_player, position, two_players
-from support.web.serving import Client, Message, Server
+from support.web.serving import Message, Server
 
 
 def test_events_come_with_their_version_and_then_the_position(server: Server) -> None:
@@ -68,14 +68,6 @@ def test_a_version_that_makes_no_sense_is_refused(
         refused = both.client.get(f"/games/{both.game}/events{query}", **headers)
         assert refused.code == code
         assert refused.json.get("version") == (5 if code == "staleVersion" else None)
-
-
-def test_only_a_game_can_be_followed_and_only_with_get(client: Client) -> None:
-    for game in ("a" * 26, "", "x", "a/b", "%00", "..", "a" * 5000):
-        assert client.get(f"/games/{game}/events").code == "notFound"
-    game = client.create("self")["id"]
-    for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
-        assert client.ask(method, f"/games/{game}/events").status == 405
 
 
 def test_a_stream_shows_who_is_connected(server: InProcessServer) -> None:

@@ -8,9 +8,9 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
+from ssl import SSLError
 from typing import Any, NamedTuple
 
-from support.deadlines import DEADLINE_SECONDS
 from support.web.serving import BASE, Place
 
 END = b"Host: x\r\n\r\n"
@@ -228,11 +228,9 @@ class Attacker:
 def exchange(server: Place, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
     """Send bytes on a connection of their own; return what comes, until it is whole or over."""
     said = b""
-    with (
-        socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection,
-        suppress(ConnectionError),  # what is refused early is not read to its end
-    ):
-        connection.sendall(request)
+    with server.socket() as connection, suppress(ConnectionError, SSLError):
+        with suppress(ConnectionError, SSLError):  # what is refused early is not read to its end
+            connection.sendall(request)
         if is_whole is None:
             with suppress(OSError):  # it may be shut down already
                 connection.shutdown(socket.SHUT_WR)

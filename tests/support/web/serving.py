@@ -66,6 +66,9 @@ class Place:
         """Return a client, maybe from another address such as 127.0.0.2."""
         return Client(self, secret, source)
 
+    def socket(self, source: str = "") -> socket.socket:
+        return socket.create_connection((self.host, self.port), DEADLINE_SECONDS, (source, 0))
+
     def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
         return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
 
