@@ -35,7 +35,7 @@ from noughts.web.queries import Queries
 from noughts.web.request import API_HEADERS, MAX_BODY_BYTES, Header, Request, Response, problem
 from noughts.web.rooms import room_of
 from noughts.web.routes import OPERATIONS, Handler, Result
-from noughts.web.schemas import BASE
+from noughts.web.schemas import BASE, encode
 from noughts.web.settings import Settings, from_environment
 from noughts.web.streams import Receive, Send, Stream, Streams
 from noughts.web.world import Threads, World
@@ -204,7 +204,7 @@ class App:
             if one.body and not iscoroutinefunction(handler):  # it decides about a game
                 handler = partial(commands.change, handler, one.body)
             self._add(one.method, one.route, handler)
-        self._add("GET", f"{BASE}/openapi.json", lambda _: Response(200, openapi.encoded()))
+        self._add("GET", f"{BASE}/openapi.json", lambda _: Response(200, encode(openapi.document())))
         self._add("GET", "/metrics", self._metrics_page)
         self._add("GET", "/favicon.ico", lambda _: Response(204, b"", API_HEADERS))
         site = assets.load()

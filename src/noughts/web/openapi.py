@@ -33,10 +33,6 @@ BODY_PROBLEMS = ("notAcceptedHere", "timeout", "tooLarge", "wrongType")
 
 
 @cache
-def encoded() -> bytes:
-    return msgspec.json.encode(document())
-
-
 def document() -> dict[str, Any]:
     """Return the whole document."""
     bodies = [kind for one in OPERATIONS for kind in (one.body, *one.answers.values()) if kind]

@@ -52,7 +52,9 @@ def serve(
     with _bind(host, port) as listener:
 
         def announce() -> None:
-            _freeze_memory()
+            gc.collect()
+            gc.freeze()  # what lives as long as the process
+            gc.set_threshold(50_000, 50, 100)
             try:
                 listener.listen(BACKLOG)  # now, and not when uvicorn does: who reads the line may connect
             except OSError as error:
@@ -164,13 +166,6 @@ class Server(Application):
     async def stop(self) -> None:
         closing = asyncio.ensure_future(self.close())
         await asyncio.wait((closing, self._ending), return_when=asyncio.FIRST_COMPLETED)
-
-
-def _freeze_memory() -> None:
-    """Exempt what lives as long as the process from garbage collection."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
 
 
 def _url(host: str, listener: socket.socket) -> str:
