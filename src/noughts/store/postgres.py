@@ -14,9 +14,10 @@ hangs is given up only if its server doesn't answer a second one either.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from secrets import token_hex
 from threading import BoundedSemaphore, Event, Thread
@@ -36,7 +37,7 @@ from noughts.store.base import (
 )
 from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.news import decode_news, encode_news
-from noughts.store.postgres_session import Line, Session, answers, parameters, translated, translation
+from noughts.store.postgres_session import OUTAGE_SECONDS, Session, answers, translated, translation
 from noughts.store.rows import LISTED, ROW, Change, Row
 from noughts.store.sql import SQLStore
 from noughts.system import Worker, start_thread
@@ -46,8 +47,8 @@ Execute: TypeAlias = Callable[..., list[Row]]
 
 DEADLINE_SECONDS = 5.0
 """How long anybody waits for a commit; the commit itself goes on."""
-COMMIT_OUTAGE_SECONDS, OUTAGE_SECONDS = 10.0, 5.0
-"""How long to try again while the server is away: to commit, and for everything else."""
+COMMIT_OUTAGE_SECONDS = 10.0
+"""How long to try again to commit while the server is away."""
 GUARD_SECONDS = 0.5
 """How often to look for connections that hang."""
 MAX_READERS = 8
@@ -100,23 +101,21 @@ class PostgresStore(SQLStore):
         super().__init__()
         self.writer.limit_seconds = DEADLINE_SECONDS
         self._url = url
-        self._parameters = parameters(url)
         self._process = token_hex(8)
         self._closing = Event()
-        self._sessions: set[Session] = set()
-        self._lines: list[Line] = []
+        self._sessions: list[Session] = []
         self._threads: list[Thread] = []
-        self._commits = self._line(COMMIT_OUTAGE_SECONDS, _IN_ORDER)
-        self._notices = self._line(OUTAGE_SECONDS, _FAST)
+        self._commits = self._session(COMMIT_OUTAGE_SECONDS, _IN_ORDER)
+        self._notices = self._session(settings=_FAST)
         self._announcer = Worker("noughts-news")
         self._news: deque[News] = deque(maxlen=MAX_NEWS)
         self._followers: list[OnNews] = []
-        first = self._line(0)
+        first = self._session(0)
         self._readers = [first]
         self._free_readers = BoundedSemaphore(MAX_READERS)
         try:
             with translated(url):
-                first.run(lambda session: schema.prepare(session.connection, create=create))
+                first.run(lambda: schema.prepare(first.connection, create=create))
             ((self._channel,),) = self._execute(first, _CHANNEL)
         except BaseException:
             self._is_closed = True
@@ -127,7 +126,7 @@ class PostgresStore(SQLStore):
 
     def _commit(self, batch: Sequence[Change]) -> None:
         try:
-            self._commits.run(partial(_write, batch))
+            self._commits.run(partial(_write, self._commits, batch))
         except (psycopg.Error, UnicodeError) as error:  # a change's, not the connection's
             if len(batch) == 1:
                 batch[0].failure = translation(self._url, error)
@@ -150,15 +149,15 @@ class PostgresStore(SQLStore):
             try:
                 reader = self._readers.pop()
             except IndexError:
-                reader = self._line(OUTAGE_SECONDS)
+                reader = self._session()
             try:
                 return self._execute(reader, statement.replace("?", "%s"), *values)
             finally:
                 self._readers.append(reader)
 
-    def _execute(self, line: Line, statement: str, *values: object) -> list[Row]:
+    def _execute(self, session: Session, statement: str, *values: object) -> list[Row]:
         with translated(self._url):
-            return line.run(lambda session: session.execute(statement, *values))
+            return session.run(partial(session.execute, statement, *values))
 
     def _rows(self, games: Sequence[str]) -> list[Row]:
         return self._select(_FIND, _array(games))
@@ -170,7 +169,7 @@ class PostgresStore(SQLStore):
         self._select(_COUNT_HOUR, hours, new_hash, seen)
 
     def presence(self, process: str) -> PresenceTable:
-        execute = partial(self._execute, self._line(OUTAGE_SECONDS, _FAST))
+        execute = partial(self._execute, self._session(settings=_FAST))
         return PresenceRows(process, execute, self._announce)
 
     def follow(self, on_news: OnNews) -> None:
@@ -188,20 +187,23 @@ class PostgresStore(SQLStore):
         news = [self._news.popleft() for _ in range(len(self._news))]
         if news:
             payloads = _array(encode_news(self._process, news))
-            with suppress(psycopg.Error, StoreUnavailable):
-                self._notices.run(lambda session: session.execute(_NOTIFY, self._channel, payloads))
+            with suppress(StoreUnavailable):
+                self._execute(self._notices, _NOTIFY, self._channel, payloads)
         if len(news) > CROWDED_NEWS:
             self._closing.wait(GATHER_SECONDS)
 
     def _listen(self) -> None:
-        while not self._closing.is_set():
-            with suppress(psycopg.Error), closing(self._connect()) as session:
-                session.execute(f"LISTEN {self._channel}")
-                self._pass_on(None)  # something may have come before
-                for note in session.connection.notifies():
-                    if not note.payload.startswith(f"{self._process} "):
-                        self._pass_on(_news_in(note.payload))
-            self._closing.wait(0.2)
+        session = self._session(math.inf)
+
+        def listen() -> None:
+            session.execute(f"LISTEN {self._channel}")
+            self._pass_on(None)  # something may have come before
+            for note in session.connection.notifies():
+                if not note.payload.startswith(f"{self._process} "):
+                    self._pass_on(_news_in(note.payload))
+
+        with suppress(StoreUnavailable):  # the store is closed
+            session.run(listen)
 
     def _pass_on(self, news: Sequence[News] | None) -> None:
         for on_news in tuple(self._followers):
@@ -211,28 +213,16 @@ class PostgresStore(SQLStore):
         """Give up the connections to a server that doesn't answer any more."""
         while not self._closing.wait(GUARD_SECONDS):
             sessions = tuple(self._sessions)
-            for server in {session.server for session in sessions if session.hangs}:
-                is_alive = answers(server, self._parameters)
+            for server in {session.server for session in sessions if session.server and session.hangs}:
+                is_alive = answers(server, self._url)
                 for session in sessions:
                     if session.server == server:
                         (session.wait_on if is_alive else session.cut)()
 
-    def _connect(self, settings: str = "") -> Session:
-        session = Session(self._parameters, self._sessions)
-        if self._closing.is_set():  # too late for `_close` to cut it
-            session.cut()
-        try:
-            session.configure(settings)
-        except BaseException:
-            session.close()
-            raise
+    def _session(self, limit_seconds: float = OUTAGE_SECONDS, settings: str = "") -> Session:
+        session = Session(self._url, self._closing, limit_seconds, settings)
+        self._sessions.append(session)
         return session
-
-    def _line(self, limit_seconds: float, settings: str = "") -> Line:
-        connect = partial(self._connect, settings)
-        line = Line(self._url, connect, self._closing, limit_seconds)
-        self._lines.append(line)
-        return line
 
     def _start(self, name: str, work: Callable[[], None]) -> None:
         thread = Thread(target=work, name=name, daemon=True)
@@ -242,10 +232,8 @@ class PostgresStore(SQLStore):
     def _close(self) -> None:
         self._announcer.close(OUTAGE_SECONDS)
         self._closing.set()
-        for line in self._lines:
-            line.close()
-        for session in tuple(self._sessions):  # in use
-            session.cut()
+        for session in tuple(self._sessions):
+            session.close()
         for thread in self._threads:
             thread.join(OUTAGE_SECONDS)
 
@@ -311,7 +299,7 @@ class PresenceRows(PresenceTable):
         self._announce([News(game, 0, b"") for (game,) in found])
 
 
-def _write(batch: Sequence[Change], session: Session) -> None:
+def _write(session: Session, batch: Sequence[Change]) -> None:
     """Commit changes with one statement, and note the failure of each that loses."""
     new = [change.after.row for change in batch if not change.before.revision]
     old = [_changed_row(change) for change in batch if change.before.revision]

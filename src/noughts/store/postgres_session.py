@@ -26,6 +26,8 @@ Answer = TypeVar("Answer")
 Server: TypeAlias = tuple[str, str, int]
 """Host, address and port of a connection."""
 
+OUTAGE_SECONDS = 5.0
+"""How long to try again while the server is away."""
 HANG_SECONDS, ANSWER_SECONDS = 3.0, 2.0
 """When to ask whether a server still answers, and how long to wait for that."""
 
@@ -51,79 +53,33 @@ _NOTICE_THE_END = "SET client_connection_check_interval TO '5s'"
 
 
 class Session:
-    """A connection; another thread may look after it, and give it up."""
+    """One connection, made when it is needed, and again when it is broken; one thread at a time.
 
-    def __init__(self, parameters: dict[str, Any], sessions: set[Session]) -> None:
-        self.connection: psycopg.Connection[Row] = psycopg.connect("", **parameters)
-        # A descriptor of its own: that of a closed connection may soon be another one's.
-        self._socket = socket.socket(fileno=os.dup(self.connection.fileno()))
-        info = self.connection.info
-        self.server: Server = info.host, info.hostaddr, info.port
-        self._busy_since = math.inf
-        self._warnings: list[str] = []
-        self.connection.add_notice_handler(self._note)
-        self._sessions = sessions
-        sessions.add(self)
-
-    def configure(self, settings: str) -> None:
-        self.execute(_SETTINGS)
-        with suppress(psycopg.Error):  # new in PostgreSQL 14, and not on every system
-            self.execute(_NOTICE_THE_END)
-        if settings:
-            self.execute(settings)
-
-    def execute(self, statement: str, *values: object) -> list[Row]:
-        """Execute a statement, which is a transaction of its own, and return its rows."""
-        self._warnings.clear()
-        self._busy_since = time.monotonic()
-        try:
-            cursor = self.connection.execute(statement.encode(), values or None, prepare=bool(values))
-            rows = cursor.fetchall() if cursor.description else []
-        finally:
-            self._busy_since = math.inf
-        if self._warnings:  # for example, that the commit may not have reached the standby
-            raise psycopg.OperationalError(self._warnings[0])
-        return rows
-
-    @property
-    def hangs(self) -> bool:
-        return time.monotonic() - self._busy_since > HANG_SECONDS
-
-    def wait_on(self) -> None:
-        """Note that the server has answered a second connection."""
-        if self.hangs:
-            self._busy_since = time.monotonic()
-
-    def cut(self) -> None:
-        """End the connection under the thread that uses it, which gets an error."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._sessions.discard(self)
-        self.connection.close()
-        self._socket.close()
-
-    def _note(self, notice: errors.Diagnostic) -> None:
-        if notice.severity_nonlocalized == "WARNING":
-            self._warnings.append(notice.message_primary or "a warning")
-
-
-class Line:
-    """One connection, made when it is needed, and again when it is broken; one thread at a time."""
+    Another thread may look after it, and give the connection up.
+    """
 
     def __init__(
-        self, url: str, connect: Callable[[], Session], is_closing: Event, limit_seconds: float
+        self, url: str, is_closing: Event, limit_seconds: float = OUTAGE_SECONDS, settings: str = ""
     ) -> None:
-        self._url = url
-        self._connect = connect
-        self._is_closing = is_closing
         self.limit_seconds = limit_seconds
         """How long to try again while the server is away."""
-        self._session: Session | None = None
+        self._url = url
+        self._parameters = parameters(url)
+        self._is_closing = is_closing
+        self._settings = settings
+        self._connection: psycopg.Connection[Row] | None = None
+        self._socket: socket.socket | None = None
+        self.server: Server | None = None
+        self._busy_since = math.inf
+        self._warnings: list[str] = []
         self._lock = Lock()
 
-    def run(self, work: Callable[[Session], Answer]) -> Answer:
+    @property
+    def connection(self) -> psycopg.Connection[Row]:
+        """The connection, for work that `run` does."""
+        return self._connection or self._connect()
+
+    def run(self, work: Callable[[], Answer]) -> Answer:
         """Do work, which may be done again if the connection breaks; its own errors are psycopg's."""
         with self._lock:
             try:
@@ -132,12 +88,11 @@ class Line:
                 if self._is_closing.is_set():
                     self._drop()
 
-    def _run(self, work: Callable[[Session], Answer]) -> Answer:
+    def _run(self, work: Callable[[], Answer]) -> Answer:
         end, delay = math.inf, 0.02
         while not self._is_closing.is_set():
             try:
-                self._session = self._session or self._connect()
-                return work(self._session)
+                return work()
             except psycopg.Error as error:
                 if is_broken(error):
                     self._drop()
@@ -153,17 +108,72 @@ class Line:
             delay = min(2 * delay, 0.5)
         raise StoreUnavailable(CLOSED)
 
+    def execute(self, statement: str, *values: object) -> list[Row]:
+        """Execute a statement, which is a transaction of its own, within work; return its rows."""
+        connection = self.connection
+        self._warnings.clear()
+        self._busy_since = time.monotonic()
+        try:
+            cursor = connection.execute(statement.encode(), values or None, prepare=bool(values))
+            rows = cursor.fetchall() if cursor.description else []
+        finally:
+            self._busy_since = math.inf
+        if self._warnings:  # for example, that the commit may not have reached the standby
+            raise psycopg.OperationalError(self._warnings[0])
+        return rows
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        self._connection = connection = psycopg.connect("", **self._parameters)
+        # A descriptor of its own: that of a closed connection may soon be another one's.
+        self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+        self.server = connection.info.host, connection.info.hostaddr, connection.info.port
+        connection.add_notice_handler(self._note)
+        if self._is_closing.is_set():  # too late for `close` to cut it
+            self.cut()
+        try:
+            self.execute(_SETTINGS)
+            with suppress(psycopg.Error):  # new in PostgreSQL 14, and not on every system
+                self.execute(_NOTICE_THE_END)
+            if self._settings:
+                self.execute(self._settings)
+        except BaseException:
+            self._drop()
+            raise
+        return connection
+
+    @property
+    def hangs(self) -> bool:
+        return time.monotonic() - self._busy_since > HANG_SECONDS
+
+    def wait_on(self) -> None:
+        """Note that the server has answered a second connection."""
+        if self.hangs:
+            self._busy_since = time.monotonic()
+
+    def cut(self) -> None:
+        """End the connection under the thread that uses it, which gets an error."""
+        if found := self._socket:
+            with suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         if self._lock.acquire(blocking=False):
             self._drop()
             self._lock.release()
-        elif session := self._session:
-            session.cut()  # its thread closes it
+        else:
+            self.cut()  # its thread closes it
 
     def _drop(self) -> None:
-        session, self._session = self._session, None
-        if session:
-            session.close()
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+        if self._socket:
+            self._socket.close()
+            self._socket = None
+
+    def _note(self, notice: errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            self._warnings.append(notice.message_primary or "a warning")
 
 
 _AGAIN = {"40001", "40P01", "57014"}
@@ -183,12 +193,12 @@ def is_broken(error: Exception) -> bool:
     }  # these: only reads, too idle
 
 
-def answers(server: Server, parameters: dict[str, Any]) -> bool:
+def answers(server: Server, url: str) -> bool:
     """Return whether a server answers a second connection."""
     place = dict(zip(("host", "hostaddr", "port"), server, strict=True))
     try:
         with closing(
-            psycopg.connect("", **{**parameters, **place, "target_session_attrs": "any"})
+            psycopg.connect("", **{**parameters(url), **place, "target_session_attrs": "any"})
         ) as second:
             second.pgconn.send_query(b"SELECT 1")  # until now, a proxy may have answered
             second.pgconn.flush()
