@@ -1,4 +1,4 @@
-"""Commands that are sent twice, late, or for an old version count once; each is one commit."""
+"""Commands that are sent twice or for an old version count once; `test_service.py` has every case."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
 from support.web.apps import Process, ask, cluster, create, get, join, post
 from support.web.fake_clock import in_fake_time
-from support.web.matches import Match, Seat, one_player, two_players
+from support.web.matches import Match, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
 
 END = (0, 3, 1, 4, 2)
@@ -75,34 +75,6 @@ def test_creating_and_joining_again_with_the_same_key_gives_the_same_seat(
     assert client.create(opponent, name="Ann", **more)["id"] != first["id"]
 
 
-def test_the_same_command_again_gets_the_same_answer_later(server: Server) -> None:
-    """Also a take-back without a question."""
-    with two_players(server) as match, one_player(server, "self") as both:
-        key, x = new_key(), Seat(both.client, both.game, "X")
-        first = match.X.move(4, 5, key)
-        match.play(0, 1, 2, 3)
-        assert match.X.move(4, 5, key).body == first.body
-        x.move(4, 5)
-        taken = x.take_back(8, key)
-        x.move(0, 11)
-        assert (x.take_back(8, key).body, taken.status) == (taken.body, 200)
-
-
-def test_a_key_is_for_one_command(server: Server) -> None:
-    with two_players(server) as match:
-        key = new_key()
-        match.X.move(4, 5, key)
-        others = [
-            match.X.move(0, 5, key),
-            match.X.resign(8, key),
-            match.O.move(0, 8, key),
-            match.O.resign(8, key),
-            match.O.take_back(8, key),
-        ]
-        assert [(other.status, other.code) for other in others] == [(409, "keyReused")] * len(others)
-        assert match.now["version"] == 8
-
-
 def test_asking_again_with_another_key_is_asking_once(server: Server) -> None:
     with two_players(server) as match:
         match.play(4)
@@ -111,14 +83,6 @@ def test_asking_again_with_another_key_is_asking_once(server: Server) -> None:
         wanted = [match.O.rematch(), match.O.rematch()]
         assert [answer.status for answer in asked + wanted] == [202] * 4
         assert match.room["next"] is None
-
-
-def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
-    with two_players(server) as match:
-        key = new_key()
-        assert match.O.move(4, 5, key).code == "notYourTurn"
-        match.play(0)
-        assert match.O.move(4, 8, key).status == 200
 
 
 @pytest.mark.parametrize("version", [5, 8, 12, 100, 2**31 - 1])
@@ -136,16 +100,7 @@ def test_a_command_for_another_version_is_refused_with_the_current_one(
 
 
 BAD_KEYS = (
-    "",
-    "a" * 65,
-    "a b" * 6,
-    "ä" * 16,
-    "a" * 16 + "\n",
-    "\x00" * 16,
-    "a.b" * 6,
-    5,
-    None,
-    ["a" * 16],
+    *("", "a" * 65, "a b" * 6, "ä" * 16, "a" * 16 + "\n", "\x00" * 16, "a.b" * 6, 5, None, ["a" * 16]),
 )
 
 

@@ -33,6 +33,7 @@ class OpenApiCheck:
             return
         documented = operation["responses"].get(str(answer.status))
         assert documented, f"{method} {path}: {answer.status} is not documented: {answer.body!r}"
+        assert answer.headers["cache-control"] == "no-store"
         kind = answer.headers.get_content_type()
         assert kind in documented["content"], f"{method} {path}: {kind} is not documented"
         if kind != "text/event-stream":
