@@ -53,18 +53,14 @@ class Expiry:
         """Note in the background that somebody uses a game, at most once a day."""
         is_due = stored.room and stored.hour + HOURS_A_DAY <= self._games.hour
         if is_due and stored.id not in self._noting:
-            task = self._noting[stored.id] = asyncio.ensure_future(self._note(stored.id))
+            task = self._noting[stored.id] = asyncio.ensure_future(self._note(stored))
             task.add_done_callback(lambda _done: self._noting.pop(stored.id))
 
-    async def _note(self, game: str) -> None:
-        hour = self._games.hour
-
-        def visit(stored: StoredGame) -> tuple[None, Change | None]:
-            is_noted = stored.hour + HOURS_A_DAY > hour
-            return None, None if is_noted else Change(stored, stored.followed_by(hour=hour))
-
-        with suppress(NoughtsError):  # the next visit tries again
-            await self._games.change(game, visit)
+    async def _note(self, stored: StoredGame) -> None:
+        with suppress(
+            NoughtsError
+        ):  # it was changed, which notes the hour; or the next visit tries again
+            await self._games.submit(Change(stored, stored.followed_by(hour=self._games.hour)))
 
     async def run(self) -> None:
         """Count the hours that this server runs, and delete what has expired after each."""

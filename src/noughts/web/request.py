@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
@@ -78,6 +78,11 @@ def is_in(address: str, networks: Proxies) -> bool:
     except ValueError:
         return False
     return any(found in network for network in networks)
+
+
+@cache
+def _decoder(body: type[Body]) -> msgspec.json.Decoder[Body]:
+    return msgspec.json.Decoder(body)
 
 
 class Request(msgspec.Struct):
@@ -178,7 +183,7 @@ class Request(msgspec.Struct):
         if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
             raise ApiError("wrongType", "the body must be JSON, with Content-Type application/json")
         try:
-            return msgspec.json.decode(self.body, type=body)
+            found: Body = _decoder(body).decode(self.body)
         except msgspec.ValidationError as error:
             words = str(error)
             if "$.cell" in words and "Invalid enum value" in words:
@@ -186,6 +191,7 @@ class Request(msgspec.Struct):
             raise ApiError("badRequest", f"the body is not valid: {words[:200]}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise ApiError("badRequest", "the body is not JSON") from None
+        return found
 
 
 def read_version(name: str, text: str) -> int:
