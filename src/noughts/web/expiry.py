@@ -57,9 +57,7 @@ class Expiry:
             task.add_done_callback(lambda _done: self._noting.pop(stored.id))
 
     async def _note(self, stored: StoredGame) -> None:
-        with suppress(
-            NoughtsError
-        ):  # it was changed, which notes the hour; or the next visit tries again
+        with suppress(NoughtsError):  # a change notes the hour, too; or the next visit tries again
             await self._games.submit(Change(stored, stored.followed_by(hour=self._games.hour)))
 
     async def run(self) -> None:

@@ -59,8 +59,6 @@ class Stream:
     address: str
     _after: int
     is_ping_due: bool = False
-    has_news: bool = False
-    """Whether what was sent last had events that were just recorded."""
     writing_since: float = 0.0
     """When the write began that has not finished, by the loop's time."""
     _sent: StoredGame | None = None
@@ -102,8 +100,6 @@ class Stream:
             self._is_awake = False  # before it looks: what comes meanwhile wakes it again
             if frames := await self._next_frames(shared):
                 await self._write(send, frames)
-                if self.has_news:
-                    self._streams.observe(self._streams.time() - shared.changed_at)
             elif self.is_ping_due:
                 self.is_ping_due = False
                 await self._write(send, PING)
@@ -127,8 +123,9 @@ class Stream:
             self.end()  # its client asks again
             return b""
         after = sent.version if sent else self._after
-        self.has_news = sent is not None and now.version > after
-        frames = shared.frames(now, after) if self.has_news or sent is None else b""
+        frames = shared.frames(now, after) if sent is None or now.version > after else b""
+        if sent and frames:
+            self._streams.observe(self._streams.time() - shared.changed_at)
         room = shared.room_frame(now, self._streams.presence.present(self.game))
         if room is not self._room:
             frames = room + frames if sent is None else frames + room
