@@ -352,12 +352,17 @@ class Games:
         self._metrics.commit_seconds.observe(seconds)
         for change in batch:
             if change.failure is None:
-                self.write_outage.end()
+                if self.write_outage.is_on:
+                    self.write_outage.end()
                 self._metrics.moves += PLACED in change.piece
                 known = self._cache.get(change.id)
                 if known is None or known.revision < change.after.revision:
                     self._keep(change.after)
-            resolve(change.settled, None, change.failure)
+            if not change.settled.done():
+                if change.failure is None:
+                    change.settled.set_result(None)
+                else:
+                    change.settled.set_exception(change.failure)
 
     # What other processes change.
 

@@ -21,7 +21,7 @@ from noughts.web.games import Games
 from noughts.web.limits import network
 from noughts.web.logging import log
 from noughts.web.metrics import Metrics
-from noughts.web.presence import Presence
+from noughts.web.presence import NOBODY, Presence
 from noughts.web.problems import ApiError, absent
 from noughts.web.request import API_HEADERS, Header, Request, read_version
 from noughts.web.rooms import Present, offer_of, room_of, visible_room, visible_state
@@ -126,7 +126,7 @@ class Stream:
         frames = shared.frames(now, after) if sent is None or now.version > after else b""
         if sent and frames:
             self._streams.observe(self._streams.time() - shared.changed_at)
-        room = shared.room_frame(now, self._streams.presence.present(self.game))
+        room = shared.room_frame(now, self._streams.presence.shown.get(self.game, NOBODY))
         if room is not self._room:
             frames = room + frames if sent is None else frames + room
         self._sent, self._room = now, room
