@@ -7,13 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from functools import partial
 from itertools import product
 from random import Random
 from signal import SIGCONT, SIGSTOP
-from threading import Event, Thread
+from threading import Thread
 from typing import Any, LiteralString, TypeAlias
 from unittest.mock import Mock
 
@@ -36,8 +35,7 @@ from noughts.store.postgres_schema import SCHEMA
 from noughts.store.urls import open_store
 from support.at_once import in_threads
 from support.deadlines import LONG_DEADLINE_SECONDS, eventually
-from support.figures import Property, record_figure, tally
-from support.length import short_or_long
+from support.figures import Property, record_figure
 from support.played import CREATED, PLACED, ROOM, change_of, commit, fill, found, play
 from support.postgres_server import PASSWORD, USER, Server
 from support.proxy import PostgresProxy
@@ -45,10 +43,6 @@ from support.store_games import changes, hashes
 
 Received: TypeAlias = list[Sequence[News] | None]
 """What a follower was called with."""
-
-FAULTS = short_or_long(10, 200)
-FIGURE = "{faults} PostgreSQL faults: {acknowledged} acknowledged changes, {lost} lost"
-MAX_TRIES = 30
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +62,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def commit_together(store: Store, *batch: Change) -> None:
     store._commit(sorted(batch, key=lambda change: change.id))  # noqa: SLF001 - as the writer does
-
-
-def end_connections(server: Server, which: str = "") -> None:
-    server.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND starts_with(query, %s)",
-        which,
-    )
 
 
 # The outcome of a commit is unknown
@@ -117,66 +103,6 @@ def test_what_has_an_unknown_outcome_is_recorded_once(
                 assert isinstance(change.failure, StaleVersion if change is stale else type(None))
                 assert (there[change.id] == change.after.hash) == (change is not stale)
         assert proxy.cuts == 1
-
-
-def keep_playing(store: Store, seed: int, acknowledged: list[StoredGame], is_over: Event) -> None:
-    """Play games, and repeat each change until it is answered."""
-    chance = Random(seed)
-    while not is_over.is_set():
-        for change in changes(nothing(f"w{chance.getrandbits(64):x}"), chance):
-            for _ in range(MAX_TRIES):
-                with suppress(StoreUnavailable):
-                    acknowledged.append(commit(store, Change(change.before, change.after)))
-                    break
-            else:
-                pytest.fail("a change is never answered")
-            if is_over.is_set():
-                return
-
-
-@pytest.mark.torture
-def test_faults_of_the_server_lose_nothing_and_double_nothing(
-    server: Server, record_property: Property
-) -> None:
-    """Each game is as its last acknowledged change left it, whatever happened to its commits."""
-    chance, place = Random(1), server.place()
-    acknowledged, is_over = list[StoredGame](), Event()
-    with PostgresProxy(server.folder) as proxy, ExitStack() as stack, ThreadPoolExecutor(8) as pool:
-        url = place.replace(str(server.folder), str(proxy.folder))
-        stores = [stack.enter_context(open_store(url)) for _ in range(2)]
-        players = [
-            pool.submit(keep_playing, stores[seed % 2], seed, acknowledged, is_over) for seed in range(8)
-        ]
-
-        def play_on(more: int) -> None:
-            wanted = len(acknowledged) + more
-            eventually(lambda: len(acknowledged) >= wanted or any(each.done() for each in players))
-
-        with tally(record_property, FIGURE) as numbers:
-            try:
-                for number in range(FAULTS):
-                    play_on(chance.randrange(1, 60))
-                    match number % 5:
-                        case 0:
-                            end_connections(server)
-                        case 1 | 2:
-                            cuts, way = proxy.cuts, chance.choice(("before", "after", "late"))
-                            proxy.cut(lambda message: rb"\"schema\"" in message, way)
-                            eventually(lambda: proxy.cuts > cuts)  # noqa: B023 - called at once
-                        case kind:
-                            server.stop(("fast", "immediate")[kind - 3])
-                            server.start()
-                    numbers["faults"] += 1
-                play_on(60)
-            finally:
-                is_over.set()
-            for player in players:
-                player.result()
-            last = {game.id: game.hash for game in acknowledged}
-            there = hashes(stores[0])
-            lost = [game for game, found_hash in last.items() if there.get(game) != found_hash]
-            numbers.update(acknowledged=len(acknowledged), lost=len(lost))
-            assert there == last
 
 
 def test_a_deadlock_is_tried_again(postgres: Server, postgres_url: str) -> None:
@@ -326,10 +252,8 @@ def test_a_commit_waits_for_its_standby_whatever_ends_the_wait(server: Server, l
             store.count_hour(0)
             looks.reset_mock()
             eventually(lambda: looks.call_count >= 3)
-            clients = server.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"
-            )
-            assert len(clients) <= 8
+            clients = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            eventually(lambda: len(server.execute(clients)) <= 8)  # a guard may have one more just now
             assert (change.is_settled, store.hours()) == (False, 1)
             late = closing_store.submit(change_of(another, PLACED))
             closing_store.close()  # although its commit hangs
@@ -560,7 +484,8 @@ def test_others_get_the_news_of_each_change(postgres: Server, postgres_url: str)
 
         postgres.execute("SELECT pg_notify(%s, 'nonsense')", stores[0]._channel)  # noqa: SLF001 - as another program
         eventually(lambda: here == [None, None])
-        end_connections(postgres, "LISTEN")
+        ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        postgres.execute(ends)
         eventually(lambda: len(here) == 3)
         last = play(stores[1], "w2", [CREATED])
         eventually(lambda: here[-1] == [News("w2", 1, last.hash, last.record, None, 0)])
