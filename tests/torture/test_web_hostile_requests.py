@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import socket
 from collections import Counter, deque
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from random import Random
-from threading import Event
 
 import pytest
 
-from noughts.store.urls import open_store
-from noughts.store.verify import verify
 from support.at_once import in_threads
 from support.figures import Property, tally
 from support.length import short_or_long
 from support.proxy import RESET
 from support.web.hostile_requests import Attacker, exchange, statuses
 from support.web.inspection import faults as own_faults, memory_kb
-from support.web.matches import check_events, two_players
+from support.web.persistent_players import Players
 from support.web.serving import Server
 
 REQUESTS = short_or_long(1_000, 20_000)
@@ -39,12 +35,10 @@ MAX_OPEN = 40
 MAX_GROWTH_KB = 5_000
 """In kB."""
 
-MAX_GAMES = 100_000
-WON, DRAWN = (0, 3, 1, 4, 2), (0, 4, 8, 1, 7, 6, 2, 5, 3)
-
 FIGURE = (
     "{requests:,} hostile requests: {answers:,} answers, {faults} of them 5xx, {unanswered} wanting; "
-    "memory grew by {growth:,} kB to {memory:,} kB; {games:,} games played meanwhile"
+    "memory grew by {growth:,} kB to {memory:,} kB; {commands:,} commands of players meanwhile, "
+    "{lost} lost, {again} sent again"
 )
 
 
@@ -57,72 +51,41 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
         tally(record_property, FIGURE) as numbers,
         Server(store_url, NOUGHTS_CACHE_MEGABYTES="1") as server,
         server.client() as client,
+        Players() as players,
     ):
-        _play(server, WON)
+        players.seat_friends(server)
+        players.start()
         before = 0
         for part in range(PARTS):
-            try:
-                _a_part(server, part, numbers)
-            finally:
-                numbers["memory"] = memory_kb(server.pid)
+            seeds = range(part * ATTACKERS, (part + 1) * ATTACKERS)
+            found = in_threads(*(lambda seed=seed: _attack(server, Random(seed)) for seed in seeds))
+            for share in found:
+                assert isinstance(share, Counter)
+                numbers.update(share)
+            numbers["memory"] = memory_kb(server.pid)
             if part + 1 == WARM_PARTS:
                 before = numbers["memory"]
             numbers["growth"] = numbers["memory"] - before
-        _play(server, DRAWN)
+        players.finish()
 
         assert own_faults(client) == numbers["faults"] == 0
         assert numbers["unanswered"] == 0
         assert numbers["growth"] <= MAX_GROWTH_KB
         server.stop_cleanly()
         assert b'"level": "error"' not in server.errors
-        with open_store(store_url, create=False) as opened:
-            verify(opened)
+        players.compare(store_url)
+        numbers.update({what: players.numbers[what] for what in ("commands", "lost", "again")})
+        assert numbers["lost"] == numbers["again"] == 0
+        assert all(stream.connections == 1 for stream in players.streams)
 
 
-def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
-    """Attack the server from several threads, while others play."""
-    over = Event()
-    shares = [Counter[str]() for _ in range(ATTACKERS + 1)]
-
-    def attack(number: int) -> None:
-        try:
-            seed, requests = part * ATTACKERS + number, REQUESTS // PARTS // ATTACKERS
-            _attack(server, requests, Random(seed), shares[number])
-        finally:
-            over.set()
-
-    def play() -> None:
-        for number in range(MAX_GAMES):
-            _play(server, (WON, DRAWN)[number % 2])
-            shares[-1]["games"] += 1
-            if over.is_set():
-                return
-
-    try:
-        in_threads(*(lambda number=number: attack(number) for number in range(ATTACKERS)), play)
-    finally:
-        for share in shares:
-            numbers.update(share)
-
-
-def _play(server: Server, cells: Sequence[int]) -> None:
-    """Play a whole game, with a spectator."""
-    with (
-        two_players(server) as match,
-        match.watcher.follow(match.game, reconnects=True) as stream,
-    ):
-        match.play(*cells)
-        check_events(stream, match.now["events"])
-        assert match.now["over"]
-        assert stream.connections == 1
-
-
-def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]) -> None:
+def _attack(server: Server, chance: Random) -> Counter[str]:
+    numbers = Counter[str]()
     with ExitStack() as stack:
         left: deque[socket.socket] = deque()
         stack.callback(lambda: deque((_cut(one, chance) for one in left), maxlen=0))
         attacker = _attacker(server, chance)
-        for number in range(1, requests + 1):
+        for number in range(1, REQUESTS // PARTS // ATTACKERS + 1):
             if number % TARGET_REQUESTS == 0:
                 attacker = _attacker(server, chance)
             hostile = attacker.draw()
@@ -140,6 +103,7 @@ def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]
             faults = [status for status in found if status >= 500]
             numbers.update(answers=len(found), faults=len(faults))
             assert not faults, hostile
+    return numbers
 
 
 def _attacker(server: Server, chance: Random) -> Attacker:
