@@ -22,7 +22,7 @@ from noughts.web.app import App
 from noughts.web.bots import MAX_REST_SECONDS
 from noughts.web.logging import JsonLines
 from support.lab_games import first_free
-from support.web.apps import ImmediateThreads, create, get, memory_store, move, open_app
+from support.web.apps import ImmediateThreads, create, memory_store, move, open_app
 from support.web.fake_clock import in_fake_time, skip, turns, wait
 
 Found = TypeVar("Found")
@@ -81,11 +81,6 @@ async def opened(
         yield app, thinking
 
 
-async def against_bot(app: App, bot: str = "first") -> Any:
-    """Create a game against a bot that starts."""
-    return await create(app, "bot", bot=bot, first="O")
-
-
 def moves(app: App, seat: Any) -> list[int]:
     stored = app.games.store.read(seat["id"])
     assert stored
@@ -120,18 +115,3 @@ async def test_a_bot_that_fails_is_asked_again_and_rests_longer_each_time(
     logged = [JsonLines().format(record) for record in caplog.records if record.levelname != "INFO"]
     assert len(logged) == (9 if make and not is_away else 1)
     assert not make or str(make()) in logged[0]
-
-
-@in_fake_time
-async def test_a_bot_moves_as_soon_as_somebody_looks_at_the_game() -> None:
-    """Whoever had to let it move is gone."""
-    database = Database()
-    async with opened([RuntimeError("out of order")], database) as (app, _):
-        seat = await against_bot(app)
-        await turns()
-    async with opened(database=database) as (app, thinking):
-        await wait(60)
-        assert not thinking.asked
-        assert (await get(app, f"/games/{seat['id']}")).status == 200
-        await turns()
-        assert moves(app, seat) == [0]

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from noughts.store.base import News
-from noughts.web.games import FIXED_BYTES, FOLLOW_SECONDS, MAX_READS
+from noughts.web.games import FIXED_BYTES, MAX_READS
 from noughts.web.queries import MAX_LISTED
-from support.web.apps import ask, cluster, create, follow, get, move, post, start
-from support.web.fake_clock import in_fake_time, skip, turns
+from support.web.apps import ask, cluster, create, follow, get, move, post
+from support.web.fake_clock import in_fake_time, turns
 
 
 @in_fake_time
@@ -51,25 +51,6 @@ async def test_a_store_that_went_back_is_believed_logged_and_counted(
             assert json.loads(answer.body).get("moves") == expected
         assert process.app.games.lost == 1
     assert [one.getMessage() for one in caplog.records] == ["the store has lost what it had acknowledged"]
-
-
-@in_fake_time
-async def test_a_request_shares_only_a_read_that_began_after_it_came() -> None:
-    """However many requests there are, few reads are under way."""
-    async with cluster() as found:
-        here, there = await found.start(), await found.start()
-        found.is_heard = False
-        seat = await create(there.app)
-        here.threads.hold()
-        early = [start(get(here.app, f"/games/{seat['id']}")) for _ in range(MAX_READS)]
-        await turns()
-        await move(there.app, seat, 4, 5)
-        late = [start(get(here.app, f"/games/{seat['id']}")) for _ in range(50)]
-        await turns()
-        here.threads.release()
-        assert [json.loads((await one).body)["version"] for one in early] == [5] * MAX_READS
-        assert {json.loads((await one).body)["version"] for one in late} == {8}
-        assert here.reads == [[seat["id"]]] * (MAX_READS + 1)
 
 
 @in_fake_time
@@ -130,22 +111,6 @@ async def test_news_that_do_not_follow_lead_to_a_read(missing: str) -> None:
         await turns()
         assert here.known(followed).version == 11
         assert json.loads((await get(here.app, f"/games/{other['id']}")).body)["version"] == 11
-
-
-@in_fake_time
-async def test_lost_news_are_made_up_for_within_two_seconds() -> None:
-    """By comparing the games that are followed; nothing is read that did not change."""
-    async with cluster() as found:
-        here, there = await found.start(), await found.start()
-        seat = await create(here.app)
-        follower = await follow(here.app, seat["id"])
-        found.is_heard = False
-        await move(there.app, seat, 4, 5)
-        for _ in range(2):
-            skip(FOLLOW_SECONDS)
-            await turns()
-            assert follower.versions == [*range(1, 9)]
-        assert here.reads == [[seat["id"]]] * 2  # when the stream began, and once since
 
 
 @in_fake_time

@@ -31,15 +31,9 @@ DRAWN = (8, 0, 1, 2, 4, 3, 5, 7)
 
 
 @pytest.fixture
-def sqlite_place(tmp_path: Path) -> Callable[[], Store]:
+def place(tmp_path: Path) -> Callable[[], Store]:
     """Return how to open a store that commits at once."""
     return lambda: SQLiteStore(str(tmp_path / "games.db"), executor=lambda work: work())
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def place(request: pytest.FixtureRequest, sqlite_place: Callable[[], Store]) -> Callable[[], Store]:
-    database = Database()
-    return sqlite_place if request.param == "sqlite" else lambda: memory_store(database)
 
 
 async def serve_hours(hours: int) -> None:
@@ -279,13 +273,13 @@ DAMAGES = {
 @pytest.mark.parametrize("what", DAMAGES)
 @in_fake_time
 async def test_a_damaged_game_is_left_and_stops_no_other(
-    sqlite_place: Callable[[], Store], tmp_path: Path, what: str, caplog: pytest.LogCaptureFixture
+    place: Callable[[], Store], tmp_path: Path, what: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is logged once, however often the server looks."""
-    async with open_app(sqlite_place()) as app:
+    async with open_app(place()) as app:
         games = sorted([(await create(app))["id"] for _ in range(5)])
     damage(tmp_path, DAMAGES[what], games[2])
-    async with open_app(sqlite_place(), expire_days=1) as app:
+    async with open_app(place(), expire_days=1) as app:
         await serve_hours(HOURS + 3)
         assert app.expiry.expired == 4
         assert len([row for row in app.games.store.rows() if row[3]]) == 1
@@ -304,17 +298,17 @@ async def test_a_damaged_game_is_left_and_stops_no_other(
 )
 @in_fake_time
 async def test_with_a_damaged_count_of_hours_nothing_expires(
-    sqlite_place: Callable[[], Store], tmp_path: Path, statement: str, caplog: pytest.LogCaptureFixture
+    place: Callable[[], Store], tmp_path: Path, statement: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither in a running server nor in one that is started then; the log says so every hour."""
-    async with open_app(sqlite_place(), expire_days=1) as app:
+    async with open_app(place(), expire_days=1) as app:
         seat = await create(app)
         await serve_hours(10)
         damage(tmp_path, statement)
         await serve_hours(2 * HOURS)
         assert is_there(app, seat)
     assert len(logged(caplog, "nothing expires")) == 2 * HOURS
-    async with open_app(sqlite_place(), expire_days=1) as app:
+    async with open_app(place(), expire_days=1) as app:
         assert len(logged(caplog, "nothing expires")) == 2 * HOURS + 1
         await serve_hours(2 * HOURS)
         assert is_there(app, seat)

@@ -2,117 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
 
-import pytest
-
-from noughts import open_store
 from support.at_once import in_threads
 from support.postgres_server import Server as Postgres
-from support.web.matches import WON_BY_X, Seat, at_once, check_events, two_players
-from support.web.serving import UVICORN, AsgiServer, Server, new_key
+from support.web.matches import WON_BY_X, check_events, two_players
+from support.web.serving import UVICORN, Answer, AsgiServer, Server, new_key
 
 
-@pytest.fixture(scope="module")
-def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
+def at_once(*works: Callable[[], Answer]) -> list[Answer]:
+    return in_threads(*works)  # type: ignore[return-value]  # each work is what it says
+
+
+def test_races_between_servers_have_one_winner(postgres: Postgres) -> None:
     url = postgres.place()
-    with Server(url) as one, Server(url) as other:
-        yield one, other
-        for server in (one, other):
-            server.stop_cleanly()
+    with Server(url) as here, Server(url) as there:
+        for time in range(3):
+            _race((here, there), time)
+        here.stop_cleanly()
+        there.stop_cleanly()
 
 
-def _everybody(room: Any, watching: int = 2) -> bool:
-    both = all(room["seats"][mark]["present"] for mark in "XO")
-    return both and room["watching"] == watching
-
-
-@pytest.mark.parametrize("time", range(3))
-def test_what_was_acknowledged_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
-    """Also a command that is sent again at the other one; nothing is refused from an old value."""
-    here, there = two
-    with two_players(here, there) as match, there.client() as eve:
-        version = 5
-        for cell in (4, 0, 1, 7)[: 2 + time]:
-            key, seat = new_key(), match.X if version % 2 else match.O
-            moved = seat.move(cell, version, key)
-            assert moved.status == 200, moved.body
-            for server in two:
-                with server.client(seat.client.secret) as again:
-                    repeated = Seat(again, match.game).move(cell, version, key)
-                    assert (repeated.status, repeated.body) == (200, moved.body)
-            version = moved.json["version"]
-            for server in two:
-                with server.client(match.X.client.secret) as ann:
-                    assert ann.read(match.game)["version"] == version
-                    assert ann.read(match.game, version)["version"] == version
-                    refused = ann.move(match.game, cell, version)
-                    assert refused.code in ("cellTaken", "notYourTurn")
-            with eve.follow(match.game) as stream:
-                assert len(stream.wait_version(version)) == version
-        created = match.X.client.create("friend", key=(key := new_key()))
-        assert eve.create("friend", key=key)["secrets"] == created["secrets"]
-
-
-@pytest.mark.parametrize("time", range(3))
-def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time: int) -> None:
-    here, there = two
-    with here.client() as ann, ExitStack() as stack:
+def _race(two: tuple[Server, Server], time: int) -> None:
+    """Join from six clients, move from six, and ask for a rematch from both seats, at the same time."""
+    with two[0].client() as ann, two[1].client() as bob, ExitStack() as stack:
         seat = ann.create("friend")
-        guests = [stack.enter_context(server.client()) for server in two * 3]
-        body = {"invite": seat["invite"], "secret": True}
+        game, ann.secret = f"/games/{seat['id']}", seat["secrets"]["X"]
+        clients = [stack.enter_context(server.client()) for server in two * 3]
+        bodies = [{"invite": seat["invite"], "secret": True, "key": new_key()} for _ in clients]
         joins = at_once(
             *(
-                partial(guest.post, f"/games/{seat['id']}/join", {**body, "key": new_key()})
-                for guest in guests
+                partial(client.post, f"{game}/join", body)
+                for client, body in zip(clients, bodies, strict=True)
             )
         )
         assert sorted(answer.status for answer in joins) == [200] + [404] * 5
-        secret = next(answer.json["secrets"]["O"] for answer in joins if answer.status == 200)
+        bob.secret = next(answer.json["secrets"]["O"] for answer in joins if answer.status == 200)
 
-        movers = [stack.enter_context(server.client(seat["secrets"]["X"])) for server in two * 3]
+        for client in clients:
+            client.secret = ann.secret
         moves = at_once(
             *(
-                partial(mover.move, seat["id"], (number + time) % 9, 5)
-                for number, mover in enumerate(movers)
+                partial(client.move, seat["id"], (number + time) % 9, 5)
+                for number, client in enumerate(clients)
             )
         )
         assert sorted(answer.status for answer in moves) == [200] + [409] * 5
         assert {answer.json["version"] for answer in moves} == {8}
 
-        bob = stack.enter_context(there.client(secret))
-        bob.post(f"/games/{seat['id']}/resign", {"version": 5, "key": new_key()})
-        again = f"/games/{seat['id']}/rematch"
-        ann.secret = seat["secrets"]["X"]
-        agreed = at_once(
-            *(partial(one.post, again, {"key": new_key(), "secret": True}) for one in (ann, bob))
-        )
-        assert 201 in [answer.status for answer in agreed]
-        followed = [one.post(again, {"key": new_key(), "secret": True}).json["id"] for one in (ann, bob)]
-        assert followed[0] == followed[1]
-
-
-def test_a_deleted_game_is_gone_at_every_server(two: tuple[Server, Server]) -> None:
-    here, there = two
-    with two_players(here, there) as match:
-        with match.X.follow() as ann, match.O.follow() as bob:
-            for stream in (ann, bob):
-                stream.wait_version(5)
-            with open_store(here.store) as store:
-                store.delete(match.game)
-
-            for stream in (ann, bob):
-                stream.wait_over()
-                assert stream.was_ended
-        for seat in (match.X, match.O):
-            assert seat.client.get(f"/games/{match.game}").status == 404
-            assert seat.move(0, 5).status == 404
-            with seat.follow() as refused:
-                assert refused.refusal
-                assert refused.refusal.status == 404
+        bob.post(f"{game}/resign", {"version": 5, "key": new_key()})
+        again = [
+            partial(one.post, f"{game}/rematch", {"key": new_key(), "secret": True}) for one in (ann, bob)
+        ]
+        assert 201 in [answer.status for answer in at_once(*again)]
+        first, second = (ask().json["id"] for ask in again)
+        assert first == second
 
 
 def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
@@ -126,7 +72,8 @@ def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
         streams += [stack.enter_context(seat.follow()) for seat in match.seats.values()]
         for stream in streams:
-            stream.wait_room(partial(_everybody, watching=6))
+            stream.wait_room(lambda room: room["watching"] == 6)
+            stream.wait_room(lambda room: all(room["seats"][mark]["present"] for mark in "XO"))
         version = 5
         for number, cell in enumerate(WON_BY_X):
             with workers.client(match.seats["XO"[number % 2]].client.secret) as fresh:
@@ -135,13 +82,7 @@ def test_two_workers_of_uvicorn_are_one_server(postgres: Postgres) -> None:
                 version = answer.json["version"]
         for stream in streams:
             check_events(stream, match.now["events"])
-        in_threads(*[partial(_play, workers)] * 5)
         assert workers.stop() == 0
         for stream in streams:
             stream.wait_over()
             assert stream.was_ended
-
-
-def _play(server: Server) -> None:
-    with two_players(server) as match:
-        match.play(*WON_BY_X)

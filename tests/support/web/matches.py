@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from noughts import Game, decode, fold
-from support.at_once import in_threads
 from support.web.serving import Answer, Client, Server, Stream, new_key
 
 WON_BY_X = (0, 3, 1, 4, 2)
@@ -124,10 +123,6 @@ def one_player(server: Server, kind: str, **more: object) -> Iterator[Seat]:
             }
             client.secret = None
         yield Seat(client, seat["id"], invite=seat["invite"])
-
-
-def at_once(*works: Callable[[], Answer]) -> list[Answer]:
-    return in_threads(*works)  # type: ignore[return-value]  # each work is what it says
 
 
 def check_events(stream: Stream, events: list[Any], after: int = 0) -> None:
