@@ -14,7 +14,6 @@ KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
 NEEDS_DRIVER = "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"
 SAVED, SERVED = "saved.sqlite", "server.sqlite"
 """The default files: a web game is the server's, so the terminal has a file of its own."""
-_POSTGRES = ("postgresql", "postgres")
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
@@ -64,11 +63,6 @@ def data_folder(environment: Mapping[str, str]) -> Path:
         if folder.is_absolute():
             return folder / "noughts"
     raise StoreUnavailable("no folder to save games in: set HOME, or use --store")
-
-
-def is_on_server(url: str) -> bool:
-    """Check whether the store is in a database server, which other machines may use too."""
-    return url.partition(":")[0] in _POSTGRES
 
 
 def sqlite_path(url: str) -> Path | None:
