@@ -80,7 +80,7 @@ _CODES_OF_ERRORS = (
     (errors.InvalidName, "nameRefused"),
     (errors.PolicyError, "unknownPolicy"),
     (errors.NotationError, "unreadable"),
-    (errors.StoreError | errors.RecordError | GamesUnavailable | ServerFailed, "storeUnavailable"),
+    (errors.StoreError | errors.RecordError | GamesUnavailable, "storeUnavailable"),
 )
 
 STORE_LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
@@ -116,7 +116,7 @@ def api_error(error: errors.NoughtsError) -> ApiError:
     code = next((code for kind, code in _CODES_OF_ERRORS if isinstance(error, kind)), "badRequest")
     if code != "storeUnavailable":
         return ApiError(code, str(error))
-    if isinstance(error, errors.StoreLost | ServerFailed):
+    if isinstance(error, errors.StoreLost):
         return ApiError(code, STORE_LOST, retry_after=1)
     if isinstance(error, errors.CorruptStore | errors.RecordError):
         return ApiError(code, "this game is damaged: its record has changed since it was written")

@@ -78,7 +78,6 @@ class Stream:
         leaving.add_done_callback(lambda _done: self.end())
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS]})
-            await self._write(send, FIRST_FRAME)
             await self._feed(send, shared)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except asyncio.CancelledError:
@@ -128,7 +127,7 @@ class Stream:
             self._streams.observe(self._streams.time() - shared.changed_at)
         room = shared.room_frame(now, self._streams.presence.shown.get(self.game, NOBODY))
         if room is not self._room:
-            frames = room + frames if sent is None else frames + room
+            frames = FIRST_FRAME + room + frames if sent is None else frames + room
         self._sent, self._room = now, room
         return frames
 
