@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,31 +26,15 @@ from support.web.serving import Message as StreamMessage, full_path, read_messag
 
 
 class ImmediateThreads:
-    """Runs work at once; after `hold`, results are returned on `release`."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[asyncio.Future[Any], Any]] | None = None
+    """Runs work at once."""
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
         done = asyncio.get_running_loop().create_future()
         try:
-            found = work()
+            done.set_result(work())
         except Exception as error:  # noqa: BLE001 - it is raised where the result is awaited
             done.set_exception(error)
-            return done
-        if self._held is None:
-            done.set_result(found)
-        else:
-            self._held.append((done, found))
         return done
-
-    def hold(self) -> None:
-        self._held = []
-
-    def release(self) -> None:
-        held, self._held = self._held or [], None
-        for done, found in held:
-            done.set_result(found)
 
     def close(self) -> None:
         """There are no threads."""
@@ -68,7 +52,6 @@ async def open_app(
     store: Store | str | None = None,
     *,
     end: Callable[[NoughtsError], None] = lambda _error: None,
-    reading: Runner | None = None,
     thinking: Runner | None = None,
     policies: Mapping[str, Policy] = MappingProxyType({}),
     **settings: Any,
@@ -79,7 +62,7 @@ async def open_app(
     world = World(
         settings=Settings(**settings),
         store=opened,
-        reading=reading or threads,
+        reading=threads,
         attending=threads,
         thinking=thinking or threads,
         end=end,
@@ -187,17 +170,11 @@ async def follow(app: App, game: str, after: int = 0, secret: str = "") -> Follo
     return follower
 
 
-def start(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    return asyncio.ensure_future(work)
-
-
 class Process(NamedTuple):
     """An application, and what it reads."""
 
     app: App
     store: MemoryStore
-    threads: ImmediateThreads
-    """Those that read."""
     reads: list[list[str]]
     """The games of each read."""
 
@@ -217,7 +194,7 @@ class Cluster:
         self.unheard: list[News] = []
 
     async def start(self, *, is_shared: bool = True, **settings: Any) -> Process:
-        store, threads = memory_store(self.database, is_shared=is_shared), ImmediateThreads()
+        store = memory_store(self.database, is_shared=is_shared)
         rows, reads = store.read_rows, list[list[str]]()
 
         def read(games: Any) -> list[Row]:
@@ -225,12 +202,12 @@ class Cluster:
             return rows(games)
 
         store.read_rows = read  # type: ignore[method-assign]  # to count
-        app = await self._stack.enter_async_context(open_app(store, reading=threads, **settings))
+        app = await self._stack.enter_async_context(open_app(store, **settings))
         hear = app.games.apply_news
         app.games.apply_news = lambda news: (  # type: ignore[method-assign]  # to lose them
             hear(news) if self.is_heard else self.unheard.extend(news or ())
         )
-        return Process(app, store, threads, reads)
+        return Process(app, store, reads)
 
 
 @asynccontextmanager

@@ -10,8 +10,6 @@ import jsonschema_rs
 
 from support.web.serving import Answer, Server
 
-METHODS = ("get", "post")
-
 
 class OpenApiCheck:
     """The document, ready to check answers."""
