@@ -11,15 +11,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.proxy import RESET
 from support.web.hostile_requests import (
-    CHUNKED,
     CREATE,
     END,
     GOOD,
     INVALID_REQUESTS,
     LAST,
-    POST,
     SIZED,
     STRANGE_REQUESTS,
     exchange,
@@ -75,17 +72,6 @@ def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
         for byte in SIZED % len(CREATE) + CREATE:
             connection.sendall(bytes([byte]))
         assert connection.recv(65536).startswith(b"HTTP/1.1 201 ")
-
-
-@pytest.mark.parametrize(
-    "beginning",
-    [b"", b"GET", b"GET / HTTP/1.1\r\nHo", POST + b"Content-Length: 100\r\n\r\n{", CHUNKED + b"5\r\nab"],
-)
-def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None:
-    for _ in range(50):
-        with server.socket() as connection:
-            connection.sendall(beginning)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
