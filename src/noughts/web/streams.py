@@ -289,8 +289,8 @@ def event_frames(entry: Entry, after: int) -> str:
 
 
 def position_frame(stored: StoredGame) -> bytes:
-    """Return the state of the game as a server-sent event, so that no client has to fold events."""
-    position = schemas.Position(version=stored.version, **visible_state(stored.game))
+    """Return a `schemas.Position` as a server-sent event, so that no client has to fold events."""
+    position = {"version": stored.version, **visible_state(stored.game)}
     return b"event: position\ndata: %b\n\n" % schemas.encode(position)
 
 
