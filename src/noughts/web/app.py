@@ -6,7 +6,6 @@ It starts with the server's lifespan, or with the first request: a mounted appli
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 from collections.abc import Callable, Collection, Coroutine, Mapping, MutableMapping
 from functools import partial
@@ -77,13 +76,10 @@ class Application:
             await send({"type": "websocket.close", "code": 1000})
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Start and stop with the server, which is then this process's only work."""
+        """Start and stop with the server."""
         await receive()
         try:
             await self.start()
-            gc.collect()
-            gc.freeze()  # what lives as long as the process
-            gc.set_threshold(50_000, 50, 100)  # there are many games, and few cycles
         except Exception as error:  # noqa: BLE001 - the server reports it
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -51,6 +52,9 @@ def serve(
     with _bind(host, port) as listener:
 
         def announce() -> None:
+            gc.collect()
+            gc.freeze()  # what lives as long as the process
+            gc.set_threshold(50_000, 50, 100)
             try:
                 listener.listen(BACKLOG)  # now, and not when uvicorn does: who reads the line may connect
             except OSError as error:
