@@ -145,10 +145,10 @@ class Application:
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
         start = monotonic()
-        is_head = scope["method"] == "HEAD"
+        is_head, headers = scope["method"] == "HEAD", _headers(scope["headers"])
         try:
             app = self._app or await self.open()
-            body = await app.read_body(receive)
+            body = await app.read_body(receive, headers.get(b"content-length", b""))
         except NoughtsError as error:
             await _respond(send, problem(api_error(error)), is_head=is_head)
             return
@@ -157,7 +157,7 @@ class Application:
             scope["method"],
             scope["path"].removeprefix(prefix) or "/",
             scope["query_string"],
-            _headers(scope["headers"]),
+            headers,
             body,
             peer=client[0] if client else "",
             scheme=scope.get("scheme", "http"),
@@ -251,8 +251,10 @@ class App:
             except Exception:  # go on with the next second
                 log.exception("pinging")
 
-    async def read_body(self, receive: Receive) -> bytes:
+    async def read_body(self, receive: Receive, length: bytes) -> bytes:
         """Read the body of a request, unless it is too long or comes too slowly."""
+        if length.isdigit() and int(length[:9]) > MAX_BODY_BYTES:  # before any of it has come
+            raise _too_large()
         task = cast("asyncio.Task[Any]", asyncio.current_task())  # as every server has it
         self._bodies[task] = asyncio.get_running_loop().time()
         try:
@@ -271,7 +273,7 @@ class App:
         if message["type"] == "http.disconnect":
             raise ApiError("badRequest", "the connection was closed before the body had come")
         if len(body) > MAX_BODY_BYTES:
-            raise ApiError("tooLarge", f"a body has {MAX_BODY_BYTES} bytes at most")
+            raise _too_large()
         return bytes(body)
 
     async def handle(self, request: Request) -> Result:
@@ -360,6 +362,10 @@ class App:
                 log.exception("closing")
         for threads in (self._world.reading, self._world.attending, self._world.thinking, closing):
             threads.close()
+
+
+def _too_large() -> ApiError:
+    return ApiError("tooLarge", f"a body has {MAX_BODY_BYTES} bytes at most")
 
 
 def _headers(pairs: Collection[Header]) -> dict[bytes, bytes]:

@@ -81,6 +81,7 @@ STRANGE_REQUESTS = {
         b"Trailer: x\r\n\r\n",
         201,
     ),
+    "a body that would be too large": (SIZED % 1_000_000, 413),
     "a body too large in chunks": (
         CHUNKED + (b"400\r\n" + b" " * 1024 + b"\r\n") * 6 + b"0\r\n\r\n",
         413,
