@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -141,7 +141,7 @@ class Games:
         games = [*self._waiting][:MAX_GAMES_PER_READ]
         waiting = {game: self._waiting.pop(game) for game in games}
         held = {game: self._cache.get(game) for game in games}
-        reading = self.world.reading.run(lambda: self._read_rows(games))
+        reading = self.world.reading.run(lambda: self._read_rows(games, held))
         self._reads[reading] = set()
 
         def done(reading: asyncio.Future[dict[str, StoredGame | NoughtsError]]) -> None:
@@ -169,7 +169,9 @@ class Games:
 
         reading.add_done_callback(done)
 
-    def _read_rows(self, games: Sequence[str]) -> dict[str, StoredGame | NoughtsError]:
+    def _read_rows(
+        self, games: Sequence[str], held: Mapping[str, StoredGame | None]
+    ) -> dict[str, StoredGame | NoughtsError]:
         """Read games in a thread; a damaged one doesn't hide the others."""
         found: dict[str, StoredGame | NoughtsError] = {}
         try:
@@ -178,11 +180,12 @@ class Games:
             if len(games) == 1:
                 return {games[0]: error}
             for game in games:
-                found |= self._read_rows([game])
+                found |= self._read_rows([game], held)
             return found
         for row in rows:
+            known = held.get(row[0])
             try:
-                stored = game_of(row)
+                stored = known if known and known.row[:6] == row[:6] else game_of(row)
                 if not stored.is_deleted:
                     stored.game  # noqa: B018 - folded here, and not in the event loop
                 found[row[0]] = stored
