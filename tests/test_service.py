@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
+from unittest.mock import Mock
 
 import pytest
 
@@ -473,3 +474,6 @@ def test_a_command_sent_again_gets_its_first_answer(
     assert services[1].record(seen, command, key="key")[0] == expected, "judged on what was there before"
     assert entries(store) == before
     assert services[1].handle("another", CreateGame(O), key="key").game.board.first is O
+    store.confirm = Mock(side_effect=errors.StoreUnavailable)  # type: ignore[method-assign]
+    with pytest.raises(errors.StoreUnavailable):  # it is there, and may be lost again
+        send()

@@ -16,7 +16,7 @@ from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, TooLo
 from noughts.core.events import Event, PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import Command, CreateGame, Game, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
-from noughts.store.base import Change, Entry, GameFilter, Store, StoredGame, nothing
+from noughts.store.base import MAX_TRIES, Change, Entry, GameFilter, Store, StoredGame, nothing
 from noughts.store.errors import (
     CorruptStore,
     KeyReused,
@@ -32,9 +32,6 @@ SHORT_ID_CHARACTERS = 8
 
 MAX_TAKE_BACK_BYTES = 64 * 1024
 """Beyond this record nothing can be taken back; without that, at most nine moves are left."""
-
-MAX_TRIES = 100
-"""How often a command is judged again because others were faster."""
 
 
 class Answer(Value):
@@ -91,7 +88,11 @@ class Service:
             _check_local(before)
             answer, change = judge(before, command, version=version, key=key, at=self._clock())
             if change is None:
-                return answer, before
+                found = self._store.confirm(before.id) or nothing(before.id)
+                if found.hash == before.hash:
+                    return answer, before
+                before = found
+                continue
             if version is None:
                 version = before.version
             with suppress(StaleVersion):  # another command was recorded first: judge again
@@ -119,7 +120,7 @@ class Service:
         try:
             return self._store.submit(Change(before, after)).result()
         except StaleVersion:
-            found = self._store.read(game)
+            found = self._store.confirm(game)
             if found is None or found.events[: len(after.events)] != after.events:
                 raise
             return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import accumulate
 from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 
@@ -16,6 +17,7 @@ from noughts.core.errors import IllegalMoveReason
 from noughts.store import archive, base
 from noughts.store.archive import MAX_LINE_BYTES, Imported, export_all, export_game, import_lines
 from noughts.store.base import Store, nothing
+from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.store.rows import MAX_NUMBER, MAX_RECORD_BYTES, MAX_ROOM_BYTES, Row, entries_of
 from noughts.store.verify import verify
@@ -126,6 +128,11 @@ def test_what_is_there_or_was_deleted_stays_as_it_is(store: Store, source: Store
         "line 4: game lost is there already, with another record",
     ]
     assert {row[0]: row[5] for row in store.rows() if row[0] in before} == before
+    with (
+        patch.object(store, "confirm", Mock(side_effect=StoreUnavailable)),
+        pytest.raises(StoreUnavailable),  # what is known may be lost again
+    ):
+        imported(store, exported(source))
 
 
 # Bad lines

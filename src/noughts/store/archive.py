@@ -122,6 +122,8 @@ class _Import:
         """Return whether the store has the game, or had it; if so, count the line."""
         try:
             found = self._store.look(change.id)
+            if found and found.record == change.after.record:
+                found = self._store.confirm(change.id)
         except CorruptStore as error:
             self._skip(where, str(error))
             return True

@@ -36,6 +36,8 @@ from noughts.system import Worker
 __all__ = ["Change", "Entry", "GameFilter", "GameSummary", "Store", "StoredGame", "nothing"]
 
 PAGE_ROWS = 500
+MAX_TRIES = 100
+"""How often a change is made again because others were faster."""
 POLL_SECONDS = 2.0
 """How often a watcher compares hashes anyway."""
 DAMAGED = "damaged: noughts store verify says more"
@@ -174,13 +176,14 @@ class Store(ABC):
 
     def delete(self, game: str) -> None:
         """Delete a game for good: its id is never used again."""
-        while True:
+        for _ in range(MAX_TRIES):
             before = self.read(game)
             if before is None:
                 raise NoSuchGame(f"no game has the id {quoted(game)}")
             with suppress(StaleVersion):  # it went on: read it again
                 self.submit(Change(before, before.deleted())).result()
                 return
+        raise StoreUnavailable(f"game {game} changes too fast: try again")
 
     def games(
         self, wanted: GameFilter = ALL_GAMES, *, limit: int = 20, before: Start | None = None
@@ -332,8 +335,8 @@ class Store(ABC):
     @abstractmethod
     def _rows(self, games: Sequence[str]) -> list[Row]: ...
 
-    @abstractmethod
-    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]: ...
+    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
+        return {row[0]: row[5] for row in self._rows(games)}
 
     @abstractmethod
     def _page(self, after: str, limit: int) -> list[Row]:

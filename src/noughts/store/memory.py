@@ -76,9 +76,6 @@ class MemoryStore(Store):
         with self._database.lock:
             return [found[game] for game in games if game in found]
 
-    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
-        return {row[0]: row[5] for row in self._rows(games)}
-
     def _page(self, after: str, limit: int) -> list[Row]:
         with self._database.lock:
             rows = [row for game, row in self._database.games.items() if game > after]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -147,10 +148,6 @@ class SQLiteStore(SQLStore):
     def _rows(self, games: Sequence[str]) -> list[Row]:
         return [row for game in games for row in self._select(_FIND, game)]
 
-    def _hashes(self, games: Sequence[str]) -> dict[str, bytes]:
-        statement = "SELECT id, hash FROM games WHERE id = ?"
-        return dict(row for game in games for row in self._select(statement, game))
-
     def salvage(self) -> Iterator[Row]:
         """Read the table without an index, in its own order, and go on after what can't be read."""
         statement = f"SELECT rowid, {ROW}, {LISTED} FROM games WHERE rowid > ? ORDER BY rowid LIMIT 1"
@@ -212,16 +209,16 @@ class SQLiteStore(SQLStore):
                 partial.unlink(missing_ok=True)
 
     def _copy(self, partial: Path, progress: Progress) -> None:
-        source, copy = self._open(), files.connect(partial)
-        try:
-            copy.execute("PRAGMA synchronous = EXTRA")
-            source.execute("BEGIN")  # one snapshot: otherwise each commit makes it begin again
-            source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            source.backup(copy, pages=256, progress=_shares(progress))
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log of its own
-        finally:
-            copy.close()
-            self._shut(source)
+        with closing(files.connect(partial)) as copy:
+            source = self._open()
+            try:
+                copy.execute("PRAGMA synchronous = EXTRA")
+                source.execute("BEGIN")  # one snapshot: otherwise each commit makes it begin again
+                source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+                source.backup(copy, pages=256, progress=_shares(progress))
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log of its own
+            finally:
+                self._shut(source)
 
     def _close(self) -> None:
         """Close the file; the last process removes the log."""
