@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from errno import EMFILE
 from functools import partial
 from itertools import product
 from random import Random
@@ -16,6 +17,7 @@ from threading import Thread
 from typing import Any, LiteralString, TypeAlias
 from unittest.mock import Mock
 
+import psycopg
 import pytest
 from hypothesis import example, given, strategies as st
 
@@ -32,6 +34,8 @@ from noughts.store.errors import (
 from noughts.store.news import MAX_PAYLOAD_BYTES, decode_news, encode_news
 from noughts.store.postgres import PostgresStore
 from noughts.store.postgres_schema import SCHEMA
+from noughts.store.postgres_session import Session
+from noughts.store.rows import Row
 from noughts.store.urls import open_store
 from support.at_once import in_threads
 from support.deadlines import LONG_DEADLINE_SECONDS, eventually
@@ -289,6 +293,15 @@ def test_a_backend_that_hangs_alone_is_waited_for(
         assert postgres.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", pid)
 
 
+def test_too_many_open_files_say_nothing_about_the_server(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psycopg, "connect", Mock(side_effect=OSError(EMFILE, "Too many open files")))
+    assert sessions.answers(("127.0.0.1", "", 5432), postgres_url)
+    with pytest.raises(StoreUnavailable, match="Too many open files"):
+        PostgresStore(postgres_url)
+
+
 # Where the server is, and what it must allow
 
 BAD_URLS = {
@@ -460,7 +473,9 @@ def news_in(received: Received) -> list[News]:
     return [one for news in tuple(received) for one in news or ()]
 
 
-def test_others_get_the_news_of_each_change(postgres: Server, postgres_url: str) -> None:
+def test_others_get_the_news_of_each_change(
+    postgres: Server, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody its own; None when some may be missing: at first, after a cut, and for nonsense."""
     urls = postgres_url, postgres_url, postgres.place()
     received: list[Received] = [[], [], []]
@@ -487,6 +502,17 @@ def test_others_get_the_news_of_each_change(postgres: Server, postgres_url: str)
         ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
         postgres.execute(ends)
         eventually(lambda: len(here) == 3)
+        execute, failures = Session.execute, [psycopg.errors.OutOfMemory("the server is out of memory")]
+
+        def fail_to_listen(session: Session, statement: str, *values: object) -> list[Row]:
+            if failures and statement.startswith("LISTEN"):
+                raise failures.pop()
+            return execute(session, statement, *values)
+
+        monkeypatch.setattr(Session, "execute", fail_to_listen)
+        postgres.execute(ends)
+        eventually(lambda: len(here) == 4)
+        assert not failures
         last = play(stores[1], "w2", [CREATED])
         eventually(lambda: here[-1] == [News("w2", 1, last.hash, last.record, None, 0)])
 

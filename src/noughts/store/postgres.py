@@ -14,7 +14,6 @@ hangs is given up only if its server doesn't answer a second one either.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +26,7 @@ import psycopg
 
 from noughts.store import postgres_schema as schema
 from noughts.store.base import (
+    MAX_TRIES,
     News,
     OnNews,
     PresenceTable,
@@ -35,9 +35,9 @@ from noughts.store.base import (
     news_of,
     refusal,
 )
-from noughts.store.errors import StaleVersion, StoreUnavailable
+from noughts.store.errors import NoSuchGame, StaleVersion, StoreError, StoreUnavailable
 from noughts.store.news import decode_news, encode_news
-from noughts.store.postgres_session import OUTAGE_SECONDS, Session, answers, translated, translation
+from noughts.store.postgres_session import Session, answers, translated, translation
 from noughts.store.rows import LISTED, ROW, Change, Row
 from noughts.store.sql import SQLStore
 from noughts.system import Worker, start_thread
@@ -47,8 +47,8 @@ Execute: TypeAlias = Callable[..., list[Row]]
 
 DEADLINE_SECONDS = 5.0
 """How long anybody waits for a commit; the commit itself goes on."""
-COMMIT_OUTAGE_SECONDS = 10.0
-"""How long to try again to commit while the server is away."""
+COMMIT_OUTAGE_SECONDS, OUTAGE_SECONDS = 10.0, 5.0
+"""How long to try again while the server is away: to commit, and for everything else."""
 GUARD_SECONDS = 0.5
 """How often to look for connections that hang."""
 MAX_READERS = 8
@@ -139,10 +139,13 @@ class PostgresStore(SQLStore):
 
     def confirm(self, game: str) -> StoredGame | None:
         """Return a game as it is durably: a commit that leaves it as it was found waits for that."""
-        while found := self.read(game):
-            with suppress(StaleVersion):  # it went on: read it again
+        for _ in range(MAX_TRIES):
+            found = self.read(game)
+            if found is None:
+                return None
+            with suppress(StaleVersion, NoSuchGame):  # it went on, or has gone: read it again
                 return self.submit(Change(found, found)).result()
-        return None
+        raise StoreUnavailable(f"game {game} changes too fast: try again")
 
     def _select(self, statement: str, *values: object) -> list[Row]:
         with self._free_readers:
@@ -187,13 +190,13 @@ class PostgresStore(SQLStore):
         news = [self._news.popleft() for _ in range(len(self._news))]
         if news:
             payloads = _array(encode_news(self._process, news))
-            with suppress(StoreUnavailable):
+            with suppress(StoreError):
                 self._execute(self._notices, _NOTIFY, self._channel, payloads)
         if len(news) > CROWDED_NEWS:
             self._closing.wait(GATHER_SECONDS)
 
     def _listen(self) -> None:
-        session = self._session(math.inf)
+        session = self._session()
 
         def listen() -> None:
             session.execute(f"LISTEN {self._channel}")
@@ -202,8 +205,10 @@ class PostgresStore(SQLStore):
                 if not note.payload.startswith(f"{self._process} "):
                     self._pass_on(_news_in(note.payload))
 
-        with suppress(StoreUnavailable):  # the store is closed
-            session.run(listen)
+        while not self._closing.is_set():
+            with suppress(psycopg.Error, StoreError):
+                session.run(listen)
+            self._closing.wait(0.2)
 
     def _pass_on(self, news: Sequence[News] | None) -> None:
         for on_news in tuple(self._followers):
@@ -219,15 +224,16 @@ class PostgresStore(SQLStore):
                     if session.server == server:
                         (session.wait_on if is_alive else session.cut)()
 
-    def _session(self, limit_seconds: float = OUTAGE_SECONDS, settings: str = "") -> Session:
+    def _session(self, limit_seconds: float | None = None, settings: str = "") -> Session:
+        limit_seconds = OUTAGE_SECONDS if limit_seconds is None else limit_seconds
         session = Session(self._url, self._closing, limit_seconds, settings)
         self._sessions.append(session)
         return session
 
     def _start(self, name: str, work: Callable[[], None]) -> None:
         thread = Thread(target=work, name=name, daemon=True)
-        self._threads.append(thread)
         start_thread(thread)
+        self._threads.append(thread)
 
     def _close(self) -> None:
         self._announcer.close(OUTAGE_SECONDS)

@@ -26,8 +26,6 @@ Answer = TypeVar("Answer")
 Server: TypeAlias = tuple[str, str, int]
 """Host, address and port of a connection."""
 
-OUTAGE_SECONDS = 5.0
-"""How long to try again while the server is away."""
 HANG_SECONDS, ANSWER_SECONDS = 3.0, 2.0
 """When to ask whether a server still answers, and how long to wait for that."""
 
@@ -58,9 +56,7 @@ class Session:
     Another thread may look after it, and give the connection up.
     """
 
-    def __init__(
-        self, url: str, is_closing: Event, limit_seconds: float = OUTAGE_SECONDS, settings: str = ""
-    ) -> None:
+    def __init__(self, url: str, is_closing: Event, limit_seconds: float, settings: str) -> None:
         self.limit_seconds = limit_seconds
         """How long to try again while the server is away."""
         self._url = url
@@ -123,9 +119,12 @@ class Session:
         return rows
 
     def _connect(self) -> psycopg.Connection[Row]:
-        self._connection = connection = psycopg.connect("", **self._parameters)
-        # A descriptor of its own: that of a closed connection may soon be another one's.
-        self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+        try:
+            self._connection = connection = psycopg.connect("", **self._parameters)
+            # A descriptor of its own: that of a closed connection may soon be another one's.
+            self._socket = socket.socket(fileno=os.dup(connection.fileno()))
+        except OSError as error:  # too many files are open
+            raise psycopg.OperationalError(str(error)) from error
         self.server = connection.info.host, connection.info.hostaddr, connection.info.port
         connection.add_notice_handler(self._note)
         if self._is_closing.is_set():  # too late for `close` to cut it
@@ -180,17 +179,12 @@ _AGAIN = {"40001", "40P01", "57014"}
 """A serialization failure, a deadlock, and a statement that was cancelled before its commit."""
 
 
-def is_broken(error: Exception) -> bool:
+def is_broken(error: psycopg.Error) -> bool:
     """Return whether an error is the connection's or the server's, not the statement's."""
-    if not isinstance(error, psycopg.Error) or error.sqlstate in _AGAIN:
-        return False
     if (state := error.sqlstate) is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return state[:2] in {"08", "57"} or state in {
-        "25006",
-        "25P03",
-        "25P04",
-    }  # these: only reads, too idle
+    only_reads, too_idle = "25006", ("25P03", "25P04")
+    return state not in _AGAIN and (state[:2] in {"08", "57"} or state in {only_reads, *too_idle})
 
 
 def answers(server: Server, url: str) -> bool:
@@ -207,6 +201,8 @@ def answers(server: Server, url: str) -> bool:
             return bool(answer.poll(ANSWER_SECONDS * 1000))
     except psycopg.Error as error:
         return "FATAL" in str(error)  # a refusal is an answer
+    except OSError:  # too many files are open here, which says nothing about the server
+        return True
 
 
 def parameters(url: str) -> dict[str, Any]:
