@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from noughts.store.base import Streams
+from noughts.store.errors import StoreUnavailable
+from noughts.store.memory import MemoryPresence
 from noughts.web.app import App
-from noughts.web.presence import LEAVE_SECONDS
+from noughts.web.presence import LEAVE_SECONDS, RENEW_SECONDS
 from noughts.web.queries import MAX_LISTED
 from support.postgres_server import Server as Postgres
 from support.web.apps import cluster, create, follow, get, join, move, open_app, post
-from support.web.fake_clock import in_fake_time, skip, turns
+from support.web.fake_clock import in_fake_time, skip, turns, wait
 from support.web.matches import one_player
 from support.web.serving import Client, Server, wait_until
 
@@ -110,6 +114,33 @@ async def test_after_a_restart_a_game_is_listed_as_soon_as_its_player_is_back() 
         await turns()
         assert await lobby(after.app) == [seat["id"]]
         assert (await move(after.app, seat, 4, 3)).status == 409
+
+
+@in_fake_time
+async def test_somebody_whose_row_may_have_been_written_goes_like_everybody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row is written, and the answer is lost; then the player leaves."""
+    async with cluster() as found:
+        here, there = await found.start(), await found.start()
+        seat = await create(here.app, "friend")
+        watching = await follow(there.app, seat["id"])
+        await wait(1)
+        write = MemoryPresence.write
+
+        def fail(table: MemoryPresence, rows: Mapping[str, Streams | None]) -> None:
+            monkeypatch.setattr(MemoryPresence, "write", write)
+            write(table, rows)
+            raise StoreUnavailable("the connection is broken")
+
+        monkeypatch.setattr(MemoryPresence, "write", fail)
+        ann = await follow(here.app, seat["id"], secret=seat["secrets"]["X"])
+        await wait(2)
+        assert watching.named("room")[-1]["seats"]["X"]["present"]
+        await ann.leave()
+        await wait(int(RENEW_SECONDS) + 2)
+        assert not watching.named("room")[-1]["seats"]["X"]["present"]
+        await watching.leave()
 
 
 def test_a_game_at_another_server_is_listed_until_that_stops(postgres: Postgres) -> None:

@@ -27,6 +27,8 @@ RENEW_SECONDS, EXPIRE_SECONDS = 10.0, 35.0
 """How often a process says that it is alive, and for how long that holds."""
 
 NOBODY = Present()
+UNKNOWN = Present(-1, -1, -1)
+"""What is written while nobody knows."""
 
 
 class Presence:
@@ -137,6 +139,7 @@ class Presence:
                 read = [game for game in self._unread if game in self._here]
                 self._unwritten, self._unread = set(), set()
                 if new:
+                    self._written |= dict.fromkeys(new, UNKNOWN)  # also if it fails
                     await self._run(partial(table.write, new))
                     for game, shown in new.items():
                         if shown:
@@ -187,7 +190,7 @@ class Presence:
                 if await self._run(partial(table.renew, EXPIRE_SECONDS)):
                     self._written.clear()
                 self._sync(write={*self._shown, *self._lobby, *self._written})
-                await self.attended()
+                self._forget_left()
             except NoughtsError as error:
                 self._games.write_outage.begin(error)
             except Exception:  # go on with the next round

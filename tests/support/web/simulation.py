@@ -45,7 +45,7 @@ EPOCH_MS = 1_800_000_000_000
 FAULTS = (
     "commit fails, not written", "commit fails, written", "commit hangs", "read fails", "read is slow",
     "store away", "store fails over", "news lost", "news late", "listener cut", "bot fails",
-    "connection cut", "connection mute", "reader stalls", "process killed",
+    "connection cut", "connection mute", "reader stalls", "process killed", "presence fails, written",
 )  # fmt: skip
 
 FREQUENT = ("store fails over", "news lost", "news late")
@@ -354,7 +354,6 @@ class Process:
         self.is_running = False
         self.deaf_until = 0.0
         self.exchanges: dict[Exchange, None] = {}
-        self._lost = 0
 
     def start(self) -> None:
         cluster, random = self.cluster, Random(self.cluster.random.random())
@@ -364,7 +363,7 @@ class Process:
             settings=cluster.settings,
             store=self.store,
             reading=Pool(self, 4, "read fails", "read is slow"),
-            attending=Pool(self, 1, "read fails"),
+            attending=Pool(self, 1, "read fails", lost="presence fails, written"),
             thinking=Pool(self, 2, "bot fails"),
             end=self._end,
             clock=lambda: EPOCH_MS + int(cluster.now * 1000),
@@ -446,11 +445,14 @@ def _fail() -> None:
 class Pool:
     """Threads whose work takes simulated time."""
 
-    def __init__(self, process: Process, size: int, fault: str, slowness: str = "") -> None:
+    def __init__(
+        self, process: Process, size: int, fault: str, slowness: str = "", *, lost: str = ""
+    ) -> None:
         self._process = process
         self._cluster = process.cluster
         self._fault = fault
         self._slowness = slowness
+        self._lost = lost
         self._free = size
         self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
 
@@ -475,6 +477,8 @@ class Pool:
             if self._cluster.is_hit(self._fault):
                 _fail()
             outcome = work(), None
+            if self._lost and self._cluster.is_hit(self._lost):
+                _fail()
         except Exception as failure:  # noqa: BLE001 - raised where the result is awaited
             outcome = None, failure
         self._soon(partial(self._finish, done, self._cluster.database.failovers, *outcome))
