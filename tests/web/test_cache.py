@@ -9,7 +9,7 @@ import pytest
 from noughts.store.base import News
 from noughts.web.games import FIXED_BYTES, MAX_READS
 from noughts.web.queries import MAX_LISTED
-from support.web.apps import ask, cluster, create, follow, get, move, post
+from support.web.apps import ask, cluster, create, follow, get, join, move
 from support.web.fake_clock import in_fake_time, turns
 
 
@@ -66,18 +66,19 @@ async def test_the_games_of_the_lobby_are_read_together() -> None:
 
 @in_fake_time
 async def test_news_are_applied_without_a_read() -> None:
-    """Those of the record and of the room; for streams, and for games that are only known."""
+    """Those of the record and of the room; for streams, and for games that were changed here since."""
     async with cluster() as found:
         here, there = await found.start(), await found.start()
         seats = [await create(here.app, "lobby"), await create(here.app, "lobby")]
         follower = await follow(here.app, seats[0]["id"])
         here.reads.clear()
         for seat in seats:
-            await post(there.app, seat, "join", key="k" * 16)
-            await move(there.app, seat, 4, 5)
+            await join(there.app, seat)
+            await move(here.app, seat, 4, 5)
+            await move(there.app, seat, 0, 8, "O")
         await turns()
-        assert [here.known(seat).version for seat in seats] == [8, 8]
-        assert follower.versions == [*range(1, 9)]
+        assert [here.known(seat).version for seat in seats] == [11, 11]
+        assert follower.versions == [*range(1, 12)]
         assert follower.named("room")[-1]["seats"]["O"]["taken"]
         assert not here.reads
 

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from noughts.core.errors import NoughtsError, RecordError
-from noughts.service import MAX_TRIES, SHORT_ID_CHARACTERS
-from noughts.store.base import Change, News, StoredGame, nothing
+from noughts.service import SHORT_ID_CHARACTERS
+from noughts.store.base import MAX_TRIES, Change, News, StoredGame, nothing
 from noughts.store.errors import (
     CorruptStore,
     InvalidId,
@@ -27,7 +27,6 @@ from noughts.store.errors import (
     StoreUnavailable,
 )
 from noughts.store.rows import Entry, check_id, game_of, parse_record
-from noughts.store.writer import LATE
 from noughts.web.logging import Outage, details, log, report
 from noughts.web.metrics import Metrics
 from noughts.web.problems import GamesUnavailable, absent
@@ -91,6 +90,8 @@ class Games:
         """Reads that have not begun, by game."""
         self._reads: dict[asyncio.Future[dict[str, StoredGame | NoughtsError]], set[str]] = {}
         """Those that run, each with the games that were dropped from memory meanwhile."""
+        self._used: set[str] = set()
+        """The games changed here since the last news of them: the others are not kept up to date."""
         self._news: deque[Sequence[News] | None] = deque()
         """What has come and was not applied yet."""
         self._is_news_noticed = False
@@ -249,6 +250,7 @@ class Games:
         self.on_change(stored)
 
     def _forget(self, game: str) -> None:
+        self._used.discard(game)
         for dropped in self._reads.values():
             dropped.add(game)
         if stored := self._cache.pop(game, None):
@@ -302,6 +304,8 @@ class Games:
         try:
             self.store.submit(change)
             await self._in_time(settled)
+            if change.id in self._cache:
+                self._used.add(change.id)
         except StoreUnavailable as error:  # it may be recorded all the same
             self._forget(change.id)
             self.on_change(nothing(change.id))  # its streams read it
@@ -324,7 +328,7 @@ class Games:
             since = self._loop.time() - limit
             for outcome, awaited in tuple(self._awaited.items()):
                 if awaited < since:
-                    resolve(outcome, None, StoreUnavailable(LATE))
+                    resolve(outcome, None, StoreUnavailable("the store has not answered for seconds"))
                 if outcome.done():
                     del self._awaited[outcome]
 
@@ -395,7 +399,9 @@ class Games:
             known = self._cache.get(one.id)
             if one.revision <= (known.revision if known else 0):
                 continue
-            if after := known and _followed(known, one):
+            is_used = one.id in self._used or one.id in self.followed
+            self._used.discard(one.id)
+            if after := known and is_used and _followed(known, one):
                 self._keep(after)
             elif one.id in self.followed:
                 self.read_soon(one.id)
