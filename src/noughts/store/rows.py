@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
 from typing import Any, NamedTuple, TypeAlias
@@ -91,6 +91,10 @@ class Columns(NamedTuple):
 class StoredGame:
     """A game as a store has it: a value that can be old, but never wrong."""
 
+    __slots__ = (
+        "_columns", "_game", "entries", "hash", "hour", "id", "record", "revision", "room", "version",
+    )  # fmt: skip
+
     def __init__(
         self,
         game: str,
@@ -112,6 +116,8 @@ class StoredGame:
         self.version = entries[-1].next_version if entries else 0
         """The number of its events."""
         self.hash = row_hash(game, revision, hour, record, room)
+        self._game: Game | None = None
+        self._columns: Columns | None = None
 
     def __repr__(self) -> str:
         return f"<StoredGame {self.id} at version {self.version}>"
@@ -124,31 +130,36 @@ class StoredGame:
     def events(self) -> tuple[Event, ...]:
         return tuple(event for entry in self.entries for event in entry.events)
 
-    @cached_property
+    @property
     def game(self) -> Game:
         """The game that the events lead to."""
-        try:
-            found = fold(event for entry in self.entries for event in entry.events)
-        except RecordError as error:
-            raise CorruptStore(
-                f"the record of game {quoted(self.id)} doesn't make a game: {error}"
-            ) from error
-        if found is None:
-            raise CorruptStore(f"the record of game {quoted(self.id)} is empty")
-        return found
+        if self._game is None:
+            try:
+                self._game = fold(event for entry in self.entries for event in entry.events)
+            except RecordError as error:
+                raise CorruptStore(
+                    f"the record of game {quoted(self.id)} doesn't make a game: {error}"
+                ) from error
+            if self._game is None:
+                raise CorruptStore(f"the record of game {quoted(self.id)} is empty")
+        return self._game
 
-    @cached_property
+    @property
     def columns(self) -> Columns:
+        if self._columns is None:
+            self._columns = self._find_columns()
+        return self._columns
+
+    def _find_columns(self) -> Columns:
         if self.is_deleted:
             return Columns()
-        game, (started, *_) = self.game, self.entries
+        game, first, last = self.game, self.entries[0], self.entries[-1]
         names = {player.mark: player.name for player in game.players}
         is_open, code = room_columns(self.room)
         result = None
         if game.is_over:
             result, is_open = game.winner.value if game.winner else DRAW, None
-        last = self.entries[-1]
-        return Columns(started.at, last.at, names.get(Mark.X), names.get(Mark.O), result, is_open, code)
+        return Columns(first.at, last.at, names.get(Mark.X), names.get(Mark.O), result, is_open, code)
 
     @property
     def row(self) -> Row:
@@ -173,11 +184,16 @@ class StoredGame:
             self.room if room is None else room,
             self.entries + added,
         )
-        if game is None and "game" in self.__dict__:  # not from the beginning
+        before = self._game
+        if game is None and before:  # not from the beginning
             with suppress(RecordError):  # `game` will say so
-                game = fold((event for entry in added for event in entry.events), self.game)
-        if game:
-            after.game = game
+                game = fold((event for entry in added for event in entry.events), before)
+        after._game = game
+        is_played_on = (
+            before and game and before.players is game.players and before.is_over is game.is_over
+        )
+        if is_played_on and self._columns and added and room is None:  # as for most moves
+            after._columns = self._columns._replace(played=added[-1].at)
         return after
 
     def deleted(self) -> StoredGame:
