@@ -52,7 +52,7 @@ COMMIT_OUTAGE_SECONDS, OUTAGE_SECONDS = 10.0, 5.0
 GUARD_SECONDS = 0.5
 """How often to look for connections that hang."""
 MAX_READERS = 8
-CROWDED_NEWS, GATHER_SECONDS = 1, 0.003
+CROWDED_NEWS, GATHER_SECONDS = 1, 0.01
 """After more news than this, the next waits so long for company: every process takes it one by one."""
 MAX_NEWS = 10_000
 """Beyond that, other processes find what is new when they look."""
