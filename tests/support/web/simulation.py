@@ -520,6 +520,7 @@ class Exchange:
         self._drained: asyncio.Future[None] | None = None
         self._capacity = cluster.random.choice([0, 500, 5000])
         self.is_mute = self.is_stalled = self.is_cut = False
+        self._stalled_until = 0.0
         self._is_unacknowledged = self._is_complete = False
         process.exchanges[self] = None
         self._carry("up", partial(self._begin, scope))
@@ -571,8 +572,14 @@ class Exchange:
         """Let the network vanish: nobody gets anything any more."""
         if not self.is_cut and not self.is_mute:
             self._cluster.count("connection mute")
-            self._cluster.vanished = self._cluster.now
             self.is_mute = True
+            self._vanish()
+
+    def _vanish(self) -> None:
+        """Note when the client can notice the silence at the earliest."""
+        if self.is_mute:
+            noticed = max(self._cluster.now, self._stalled_until)
+            self._cluster.vanished = max(self._cluster.vanished, noticed)
 
     def _stall(self) -> None:
         """Let the client not read for a while."""
@@ -580,7 +587,9 @@ class Exchange:
             seconds = self._cluster.random.choice([0.5, 5, 19, 19 if self._is_player else 40])
             self._cluster.count("reader stalls", seconds)
             self.is_stalled = True
+            self._stalled_until = self._cluster.now + seconds
             self._cluster.simulation.after(seconds, self._go_on)
+            self._vanish()
 
     def _go_on(self) -> None:
         self.is_stalled = False
