@@ -299,7 +299,7 @@ def _format_event(event: Event) -> str:
     return text
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4096)
 def read_events(text: str) -> tuple[Event, ...]:
     return tuple(map(loads, text.split("\n")))
 
