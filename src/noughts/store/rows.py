@@ -92,10 +92,11 @@ class StoredGame:
     """A game as a store has it: a value that can be old, but never wrong."""
 
     __slots__ = (
-        "_columns", "_game", "entries", "hash", "hour", "id", "record", "revision", "room", "version",
+        "_columns", "_digest", "_game", "entries", "hash", "hour", "id", "record", "revision", "room",
+        "version",
     )  # fmt: skip
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - a row has that many columns
         self,
         game: str,
         revision: int,
@@ -103,6 +104,7 @@ class StoredGame:
         record: str,
         room: str,
         entries: tuple[Entry, ...],
+        digest: Digest | None = None,
     ) -> None:
         self.id = game
         self.revision = revision
@@ -115,7 +117,9 @@ class StoredGame:
         self.entries = entries
         self.version = entries[-1].next_version if entries else 0
         """The number of its events."""
-        self.hash = row_hash(game, revision, hour, record, room)
+        self._digest = digest or _digest_of(record)
+        """The hash of the record alone, which grows with it."""
+        self.hash = _row_hash(self._digest, game, revision, hour, room)
         self._game: Game | None = None
         self._columns: Columns | None = None
 
@@ -175,14 +179,17 @@ class StoredGame:
         hour: int | None = None,
     ) -> StoredGame:
         """Return the game after a change; `game` is the state after the entries, if it is known."""
-        added = tuple(entries)
+        added, digest = tuple(entries), self._digest
+        if piece := "".join([entry.piece for entry in added]):
+            digest = digest.plus(piece)
         after = StoredGame(
             self.id,
             self.revision + 1,
             self.hour if hour is None else hour,
-            self.record + "".join([entry.piece for entry in added]),
+            self.record + piece,
             self.room if room is None else room,
             self.entries + added,
+            digest,
         )
         before = self._game
         if game is None and before:  # not from the beginning
@@ -304,11 +311,47 @@ def read_events(text: str) -> tuple[Event, ...]:
     return tuple(map(loads, text.split("\n")))
 
 
+class Digest:
+    """The hash of a record, to which more can be added."""
+
+    __slots__ = ("_sha256", "size")
+
+    def __init__(self, digest: Any, size: int) -> None:  # noqa: ANN401 - hashlib names no type
+        self._sha256 = digest
+        self.size = size
+
+    def plus(self, text: str) -> Digest:
+        """Return the hash of the record with a text after it."""
+        content = text.encode("utf-8", "surrogatepass")
+        # Looking up the algorithm takes longer than hashing, and 2 kB at once would let other threads in.
+        longer = self._sha256.copy()
+        longer.update(content)
+        return Digest(longer, self.size + len(content))
+
+    def end(self, content: bytes) -> bytes:
+        last = self._sha256.copy()
+        last.update(content)
+        found: bytes = last.digest()
+        return found
+
+
+_EMPTY = Digest(sha256(), 0)
+
+
+def _digest_of(record: str) -> Digest:
+    return _EMPTY.plus(record)
+
+
 def row_hash(game: str, revision: int, hour: int, record: str, room: str) -> bytes:
     """Return the hash of everything that a row says, with the length of each text."""
-    texts = [text.encode("utf-8", "surrogatepass") for text in (record, room, game)]
-    sizes = _pack(*map(len, texts), revision, hour)
-    return sha256(b"".join((*texts, sizes))).digest()
+    return _row_hash(_digest_of(record), game, revision, hour, room)
+
+
+def _row_hash(record: Digest, game: str, revision: int, hour: int, room: str) -> bytes:
+    texts = room.encode("utf-8", "surrogatepass"), game.encode("utf-8", "surrogatepass")
+    return record.end(
+        b"%b%b%b" % (*texts, _pack(record.size, len(texts[0]), len(texts[1]), revision, hour))
+    )
 
 
 _pack = Struct(">5q").pack
