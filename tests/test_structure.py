@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"core", "text"},
     "text": {"core", "analysis"},
     "bots": {"core", "analysis", "files"},
-    "files": {"core"},
+    "files": {"core", "system"},
     "system": set(),
     "store": {"core", "system"},
     "service": {"core", "store"},

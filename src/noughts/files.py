@@ -145,6 +145,8 @@ def put_in_place(path: Path, content: bytes, *, new: Path | None = None) -> None
         with suppress(OSError):
             new.unlink()
         raise
+    from noughts.system import sync_folder  # noqa: PLC0415 - loads threads, which reading does not need
+
     sync_folder(path.parent)
 
 
@@ -155,15 +157,6 @@ def copy_owner(model: Path, path: Path) -> None:
         with suppress(PermissionError):
             os.chown(path, owner, group)
     path.chmod(S_IMODE(found.st_mode))
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _path(path: Path | str) -> Path:

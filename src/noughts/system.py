@@ -33,6 +33,15 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def lock(descriptor: int, *, is_shared: bool = False) -> bool:
+    """Lock an open file until it is closed; return False if another process has locked it."""
+    try:
+        flock(descriptor, (LOCK_SH if is_shared else LOCK_EX) | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 class FileLock:
     """A lock on a file, shared or not; it ends with the process, whatever happens to that."""
 
@@ -43,14 +52,12 @@ class FileLock:
     def take(self, *, is_shared: bool) -> bool:
         """Take the lock, or change what was taken; return False if another process has it."""
         if self._descriptor is None:
-            # Whoever can read the file can lock it: users may share a store through a group.
+            # To read the file is enough to lock it: users may share a store through a group.
             self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            flock(self._descriptor, (LOCK_SH if is_shared else LOCK_EX) | LOCK_NB)
-        except BlockingIOError:
-            self.release()
-            return False
-        return True
+        if lock(self._descriptor, is_shared=is_shared):
+            return True
+        self.release()
+        return False
 
     def release(self) -> None:
         """Give the lock back, if it was taken."""

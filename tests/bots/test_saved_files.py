@@ -31,7 +31,6 @@ from noughts import (
     X,
     certify,
     errors,
-    files,
     find_policy,
     load_policy,
     odds,
@@ -39,6 +38,7 @@ from noughts import (
     parse_moves,
     reachable,
     save_policy,
+    system,
 )
 from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
@@ -390,7 +390,7 @@ def test_a_folder_that_cannot_be_synced_is_reported(
     kind: Kind, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file has the new content, whole."""
-    monkeypatch.setattr(files, "sync_folder", failing(errno.EIO))
+    monkeypatch.setattr(system, "sync_folder", failing(errno.EIO))
     with pytest.raises(errors.FileUnavailable, match=r"cannot be written: Input/output error$"):
         kind.save(kind.other, path)
 

@@ -10,10 +10,9 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from errno import EACCES
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from random import Random
-from typing import BinaryIO, Self
+from typing import Self
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import NotAMachine, UnknownPolicy
@@ -29,6 +28,7 @@ from noughts.core.game import Game
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
+from noughts.system import lock
 from noughts.text.catalogue import Catalogue
 from noughts.text.describe import shown_name
 
@@ -208,17 +208,11 @@ def lock_machine(file: Path) -> Iterator[None]:
     with ExitStack() as held:
         try:
             locked = held.enter_context(file.open("rb"))
-            flock(locked, LOCK_EX | LOCK_NB)
-            _check_replaceable(locked, file)
-        except BlockingIOError:
-            raise FileUnavailable(f"another noughts is training {file}") from None
+            is_ours = lock(locked.fileno())
+            if not is_ours or not os.path.samestat(os.fstat(locked.fileno()), file.stat()):
+                raise FileUnavailable(f"another noughts is training {file}")
+            if not os.access(file.resolve().parent, os.W_OK):
+                raise PermissionError(EACCES, os.strerror(EACCES))
         except OSError as error:
             raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
         yield  # what fails meanwhile has its own errors, as when nobody reads the output
-
-
-def _check_replaceable(locked: BinaryIO, file: Path) -> None:
-    if not os.path.samestat(os.fstat(locked.fileno()), file.stat()):
-        raise BlockingIOError
-    if not os.access(file.resolve().parent, os.W_OK):
-        raise PermissionError(EACCES, os.strerror(EACCES))
