@@ -1,7 +1,7 @@
 """The contract of all stores: read, compare and set, list, watch, delete.
 
-A game is one row (`rows.py`). Whoever changes it names what they have read: of two who have read the
-same, one wins and the other gets `StaleVersion`. A change is durable before `Change.result` returns.
+A game is one row (`rows.py`). A change names what was read: of two that read the same,
+one wins and the other gets `StaleVersion`. It is durable before `Change.result` returns.
 """
 
 from __future__ import annotations

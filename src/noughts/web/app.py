@@ -248,7 +248,7 @@ class App:
                     if since < loop.time() - BODY_SECONDS:
                         self._bodies[task] = inf
                         task.cancel()
-            except Exception:  # go on with the next second
+            except Exception:  # the next second may do better
                 log.exception("pinging")
 
     async def read_body(self, receive: Receive, length: bytes) -> bytes:

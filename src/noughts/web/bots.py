@@ -3,7 +3,7 @@
 The operator names files with saved policies. A player names one of the bots, with parameters that it
 declares: no name opens a file or calls a function of another package.
 
-A bot's turn belongs to whoever commits, reads or looks at the game and is not already thinking about it.
+Each process that commits, reads or follows a game makes its bot move, unless it is at that already.
 Its policy is asked in a thread, and its move is recorded like any other: if several processes do so, the
 store accepts one. A bot that failed is asked again after a rest. A game that no process looks at goes on
 as soon as somebody opens it.

@@ -281,7 +281,7 @@ class Commands:
     async def rematch(self, request: Request) -> Response:
         """Play again with the same seats, the other starting; both have to agree.
 
-        The next game is created first, and the offer waits until it is: so whoever asks again, at any
+        The next game is created first, and the offer waits until it is: so asking again, at any
         process, completes what was interrupted.
         """
         stored, offer = await self.change(self._ask_rematch, schemas.Rematch, request)

@@ -78,7 +78,7 @@ class Expiry:
                 report(DAMAGED, error)
             except NoughtsError as error:
                 self._games.note_failure(error)
-            except Exception:  # go on with the next hour
+            except Exception:  # the next hour may do better
                 log.exception("expiry")
 
     async def delete_expired(self) -> None:

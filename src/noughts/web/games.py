@@ -322,7 +322,7 @@ class Games:
         return outcome
 
     async def answer_late(self) -> None:
-        """Answer whoever has waited too long for the store; a commit itself goes on."""
+        """Answer those who have waited too long for the store; a commit itself goes on."""
         while limit := self._limit_seconds:
             await asyncio.sleep(LOOK_SECONDS)
             since = self._loop.time() - limit
@@ -423,7 +423,7 @@ class Games:
             except NoughtsError as error:
                 self.note_failure(error)
                 continue
-            except Exception:  # go on with the next round
+            except Exception:  # the next round may do better
                 log.exception("following")
                 continue
             for game in games:

@@ -193,7 +193,7 @@ class Presence:
                 self._forget_left()
             except NoughtsError as error:
                 self._games.write_outage.begin(error)
-            except Exception:  # go on with the next round
+            except Exception:  # the next round may do better
                 log.exception("presence")
             await asyncio.sleep(RENEW_SECONDS)
 

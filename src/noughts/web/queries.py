@@ -156,7 +156,7 @@ class Queries:
 
 
 def _unready(why: str) -> ApiError:
-    """Return the answer to whoever sends people to servers; players learn less."""
+    """Return the answer for a load balancer; players learn less."""
     return ApiError("storeUnavailable", why, retry_after=1)
 
 
